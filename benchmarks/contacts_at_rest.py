@@ -12,20 +12,24 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from typing import TYPE_CHECKING
+
 from hybrid import Axis, Contact, Dynamics, EquationDynamics, Mechanism, State, derive, region_map, select
 from hybrid.contact import ContactProblem, Selection, select_problem, verify_certificate
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.candidates import all_candidates
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.tolerances import Tolerances
 from tests.random_problems import problem_from, random_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def contact(index: int, mu: float) -> ActiveElement:

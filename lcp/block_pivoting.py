@@ -13,7 +13,7 @@ from lcp.scaling import scaled
 from lcp.tolerances import ROUNDING
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["BlockPrincipalPivoting", "solve"]
 

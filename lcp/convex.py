@@ -7,19 +7,20 @@ this module imports cvxpy, which takes seconds.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import cvxpy
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
-from lcp.arrays import FloatArray, float_array
 from lcp.errors import LCPError
 from lcp.gauss import GaussSolution, gauss_arrays, kkt_residual, without_units
-from lcp.problem import LCP
+from lcp.problem import LCP, FloatArray, float_array
 from lcp.tolerances import ACCURACY, ROUGH, ZERO
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["ConeRelaxation", "farkas_certificate", "friction_cone_relaxation", "gauss_least_constraint"]
 

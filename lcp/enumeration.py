@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp import loaded
-from lcp.arrays import FloatArray, float_array, value_key
 from lcp.dictionary import Dictionary, PivotLimitError
 from lcp.errors import LCPError
 from lcp.faces import Face, Piece, Refuted, explore, piece_of, union
 from lcp.path import REMOTE
 from lcp.polytopes import Polytope
+from lcp.problem import FloatArray, float_array, value_key
 from lcp.scaling import TOO_LARGE, Scaling, scaled
 from lcp.tolerances import ACCURACY, BOUND, CLEARLY_ZERO, HIDDEN, PIVOT, ZERO
 

@@ -21,9 +21,8 @@ from lcp.polytopes import Polytope, cone_generators
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lcp.arrays import FloatArray
     from lcp.dictionary import Dictionary
-    from lcp.problem import LCP
+    from lcp.problem import LCP, FloatArray
 
 __all__ = ["Face", "Piece", "Refuted", "explore", "face_generators", "piece_of", "union"]
 

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray, float_array
 from lcp.errors import LCPError
 from lcp.lemke import Lemke
-from lcp.problem import LCP, Status
+from lcp.problem import LCP, FloatArray, Status, float_array
 from lcp.tolerances import ACCURACY, TIE, ZERO
 
 __all__ = ["GaussSolution", "gauss_arrays", "gauss_lcp", "kkt_residual", "without_units"]

@@ -12,15 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp import loaded
-from lcp.arrays import FloatArray, float_array, value_key
 from lcp.errors import LCPError
 from lcp.path import follow
-from lcp.problem import LCP, Solution, Status
+from lcp.problem import LCP, FloatArray, Solution, Status, float_array, value_key
 from lcp.scaling import scaled
 from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["Lemke", "Tableau", "polished"]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from lcp.arrays import FloatArray
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lcp.problem import FloatArray
 
 __all__ = ["Kernels", "kernels"]
 

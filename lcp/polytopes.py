@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray, float_array, value_key
 from lcp.errors import LCPError
+from lcp.problem import FloatArray, float_array, value_key
 from lcp.tolerances import PIVOT
 
 if TYPE_CHECKING:

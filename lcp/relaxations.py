@@ -13,8 +13,7 @@ from lcp.scaling import scaled
 from lcp.tolerances import RESIDUAL
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
-    from lcp.problem import LCP
+    from lcp.problem import LCP, FloatArray
 
 __all__ = ["decide", "is_positive_definite"]
 

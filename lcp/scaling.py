@@ -5,9 +5,8 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from lcp.arrays import FloatArray
 from lcp.errors import LCPError
-from lcp.problem import LCP
+from lcp.problem import LCP, FloatArray
 
 __all__ = ["TOO_LARGE", "Scaling", "scaled"]
 

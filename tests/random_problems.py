@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem
 from hybrid.dynamics.derive import Terms
 

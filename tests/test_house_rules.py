@@ -21,7 +21,7 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 EMPTY_NAMES = {"common", "helper", "helpers", "misc", "tools", "util", "utils"}
 
 # The boundary of the command line is where every exception ends; nowhere else may all be caught.
-LAST_BOUNDARY = Path("hybrid/cli/boundary.py")
+LAST_BOUNDARY = Path("hybrid/cli/program.py")
 
 # The compiled kernels run source that they print themselves, node by node, with no builtins in reach.
 CODE_GENERATOR = Path("hybrid/expressions/kernel.py")

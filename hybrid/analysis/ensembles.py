@@ -26,8 +26,8 @@ from hybrid.analysis.maps.store import check_folder
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.errors import ComputationError, StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion import Settings
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

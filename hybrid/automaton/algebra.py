@@ -11,7 +11,7 @@ import attrs
 import sympy
 
 from hybrid.automaton.structure import SLIDE, NodeMode, eliminated_rows, rows_of_node
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceRow, force_law
 from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 

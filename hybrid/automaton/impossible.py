@@ -8,19 +8,20 @@ transmits its full friction, which the verdict lists as a mode of its own.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 import sympy
 
 from hybrid.automaton.structure import FREE, STICK, NodeMode, eliminated_rows
-from hybrid.contact.active_elements import ElementKind
-from hybrid.contact.table import ForceElement
+from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.rational import Fractions, Row, TooLongError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hybrid.automaton.algebra import Algebra, RowTable
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
 
 _MAX_OPERATIONS = 300  # a longer sum is not expanded; then nothing is proved and nothing is left out

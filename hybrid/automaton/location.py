@@ -18,8 +18,8 @@ from hybrid.automaton.guards import Condition, GuardFunction, condition_quantiti
 from hybrid.automaton.notation import text
 from hybrid.automaton.numeric import NodeSystem, Samples, active_rows, closed_postures, rank_of
 from hybrid.automaton.structure import FREE, STICK, NodeMode, rows_of_node
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, guards_of
+from hybrid.contact.modes import ElementKind
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.structure import FREE, STICK, NodeMode
-from hybrid.contact.active_elements import ElementKind, ModeConditions, mode_conditions
 from hybrid.contact.activity import Activity, with_limits
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
 from hybrid.contact.guards import ArrayView
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, ElementKind, ModeConditions, mode_conditions
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.partials import Forces
 from hybrid.dynamics.scales import Scales, scales_of

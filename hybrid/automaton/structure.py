@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.contact.active_elements import ElementKind
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ContactMode, ElementKind, Mode
 from hybrid.contact.table import ElementMode, ForceElement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hybrid.dynamics.derive import Dynamics
 
 FREE, STICK, CLOSED, SLIDE = ContactMode.FREE, ContactMode.STICK, ContactMode.CLOSED, ContactMode.SLIDE

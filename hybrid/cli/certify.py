@@ -17,9 +17,9 @@ from hybrid.cli.arguments import (
     read_parameters,
     slice_option,
 )
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.program import ExitStatus
 from hybrid.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import certified_record, slice_record

@@ -6,18 +6,21 @@ import importlib
 import inspect
 import platform
 import re
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from hybrid.cli.arguments import json_option
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import catalogues
 from hybrid.cli.output import print_json, say, table
+from hybrid.cli.program import ExitStatus
 from hybrid.tolerances import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["Finding", "doctor", "findings", "library_versions"]
 

@@ -19,10 +19,10 @@ from hybrid.cli.arguments import (
     plot_option,
     read_parameters,
 )
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.program import ExitStatus
 from hybrid.files import read_file, read_table
 from hybrid.progress import ProgressBar
 

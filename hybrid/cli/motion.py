@@ -24,11 +24,10 @@ from hybrid.cli.arguments import (
     plot_style_option,
     read_parameters,
 )
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
-from hybrid.interrupts import interruptible
-from hybrid.progress import ProgressBar
+from hybrid.cli.program import ExitStatus
+from hybrid.progress import ProgressBar, interruptible
 from hybrid.reporting.files import whole_file, write_whole
 
 if TYPE_CHECKING:

@@ -19,12 +19,11 @@ from hybrid.cli.arguments import (
     read_parameters,
     two_axes,
 )
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.engines import engine_options, opened_engine, store_option
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
-from hybrid.interrupts import interruptible
-from hybrid.progress import ProgressBar
+from hybrid.cli.program import ExitStatus
+from hybrid.progress import ProgressBar, interruptible
 from hybrid.reporting.branches import branch_sentences
 from hybrid.reporting.records import map_record
 

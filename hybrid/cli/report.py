@@ -13,9 +13,9 @@ from hybrid.cli.arguments import (
     pin_option,
     read_parameters,
 )
-from hybrid.cli.boundary import ExitStatus
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import command_as_written, page_option, page_path, print_answer, write_page
+from hybrid.cli.program import ExitStatus
 from hybrid.cli.verdict import verdict_tables
 from hybrid.progress import ProgressBar
 

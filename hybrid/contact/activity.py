@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement
+from hybrid.contact.modes import ActiveElement
 from hybrid.contact.table import ForceRow, force_elements
 from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
 from hybrid.dynamics.scales import scales_of

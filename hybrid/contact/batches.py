@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,9 @@ from hybrid.errors import ComputationError
 from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
-    from hybrid.contact.active_elements import ModeConditions
+    from collections.abc import Iterator
+
+    from hybrid.contact.modes import ModeConditions
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

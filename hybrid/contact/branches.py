@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:

@@ -5,26 +5,28 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ModeConditions, solvable_modes
 from hybrid.contact.conditions import (
     FloatProblem,
     Scale,
     conditions,
     dependence,
 )
+from hybrid.contact.modes import ModeConditions, solvable_modes
 from hybrid.contact.smooth import named
-from hybrid.dynamics.linear import solve_in_floats
+from hybrid.dynamics.arithmetic import solve_in_floats
 from lcp.polytopes import Polytope, polytope
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

@@ -10,10 +10,9 @@ import numpy as np
 
 import lcp
 import lcp.exact
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
-from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
+from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, ElementKind, Mode, Violation
 from hybrid.contact.smooth import is_unnamed
 from hybrid.errors import ArgumentError
 
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from fractions import Fraction
 
-    from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.mode_certificate import ModeCertificate
+    from hybrid.contact.modes import ActiveElement, ModeConditions
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import TreeCertificate
     from hybrid.contact.standing.certificate import CoverCertificate

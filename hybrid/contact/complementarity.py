@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.modes import ElementKind
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, ROUNDING
 from lcp import LCP
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.problem import ContactProblem
 
 _SINGULAR = ROUNDING  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)

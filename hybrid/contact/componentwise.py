@@ -7,7 +7,6 @@ constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import least_size, lost_share, row_scale
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
-    from hybrid.contact.active_elements import ModeConditions, Row
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from hybrid.contact.modes import ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
 
 Array = NDArray[np.float64]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of, solve_each
 from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
 if TYPE_CHECKING:
-    from hybrid.contact.active_elements import ActiveElement, ModeConditions, Row
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from hybrid.contact.modes import ActiveElement, ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.arithmetic import Arithmetic
 

@@ -24,7 +24,7 @@ from hybrid.tolerances import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hybrid.contact.active_elements import ActiveElement
+    from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ModeConditions, Row, solvable_modes
 from hybrid.contact.branches import ForceSet, branch_from_forces, force_names
 from hybrid.contact.candidates import has_few_modes
 from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ContactMode, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.pruning import search_modes
 from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.verdict import Selection, Verdict

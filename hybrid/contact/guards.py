@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ElementKind
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ContactMode, ElementKind, Mode
 from hybrid.contact.table import ElementMode
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hybrid.errors import ComputationError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid.contact.active_elements import ActiveElement
+    from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hybrid.contact.active_elements import ModeConditions, Row
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.modes import ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
 
 __all__ = [

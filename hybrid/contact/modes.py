@@ -1,19 +1,39 @@
 """Contact modes and the mode of a mechanism.
 
 What a mode of an inconsistent state violates: the entries of certificates.
+
+The force elements that take part at a state, and the linear conditions of each of their modes. A *force element* is
+anything that transmits a contact force: a closed unilateral contact, a friction element, or a bilateral constraint with
+dry friction. Each of its modes is a set of linear equations and inequalities in the contact accelerations ``a`` and
+forces ``lambda``; the modes of one planar element tile the plane of its free accelerations (Pfeiffer and Glocker 1996,
+chapter 5), which is what makes a verdict decidable by enumeration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, Literal
 
 import attrs
+import numpy as np
 
 from hybrid.tolerances import CLEAR
 
-__all__ = ["AGREEMENT", "ALL_TOGETHER", "NO_CONTACTS", "ContactMode", "Mode", "Violation"]
+__all__ = [
+    "AGREEMENT",
+    "ALL_TOGETHER",
+    "NO_CONTACTS",
+    "ActiveElement",
+    "ContactMode",
+    "ElementKind",
+    "Mode",
+    "ModeConditions",
+    "Row",
+    "Violation",
+    "mode_conditions",
+    "solvable_modes",
+]
 
 
 NO_CONTACTS = "no contacts"
@@ -135,3 +155,222 @@ class Violation:
     basis: tuple[int, ...]
     variable: Literal["z", "w", ""]
     index: int
+
+
+_SIGNS = {ContactMode.SLIDE_PLUS: 1.0, ContactMode.SLIDE_MINUS: -1.0}
+
+
+class ElementKind(Enum):
+    """What a force element is; the value is used in messages."""
+
+    CONTACT = "contact"
+    ELEMENT = "friction element"
+    BILATERAL = "bilateral contact with friction"
+
+
+@attrs.frozen(eq=False)
+class ActiveElement:
+    """A force element that takes part at a state.
+
+    Attributes
+    ----------
+    name : str
+    kind : ElementKind
+    normal : int or None
+        Its normal row among the unknowns; None for a friction element.
+    tangential : tuple of int
+        Its tangential rows: none, one (planar) or two (spatial).
+    direction : tuple of float or None
+        Unit direction of slip, ``(+1,)`` or ``(-1,)`` in the plane; None at rest and without friction.
+    friction, static_friction : float or array
+        Friction coefficients, or limit forces of a friction element.
+    """
+
+    name: str
+    kind: ElementKind
+    normal: int | None
+    tangential: tuple[int, ...]
+    direction: tuple[Any, ...] | None
+    friction: Any
+    static_friction: Any
+
+    @property
+    def is_resting(self) -> bool:
+        """True for a frictional force element without slip."""
+        return bool(self.tangential) and self.direction is None
+
+    @property
+    def is_spatial_at_rest(self) -> bool:
+        """True for a contact whose friction force is confined by a circular cone."""
+        return self.is_resting and len(self.tangential) == 2
+
+    @property
+    def is_smooth(self) -> bool:
+        """True for a element at rest without friction, at every state: its tangential force is known to be zero."""
+        return self.is_resting and not (_is_any(self.static_friction) or _is_any(self.friction))
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All of its rows among the unknowns."""
+        return (() if self.normal is None else (self.normal,)) + self.tangential
+
+
+def _is_any(value: Any) -> bool:
+    return value != 0.0 if isinstance(value, float) else bool(np.any(value))
+
+
+@attrs.frozen(eq=False)
+class Row:
+    """A linear condition ``alpha . a + beta . lambda + constant`` that is zero or non-negative.
+
+    Attributes
+    ----------
+    label : str
+        The condition in words, ``"lambda_N >= 0"``.
+    alpha, beta : mapping of row index to coefficient
+    constant : float or array
+    """
+
+    label: str
+    alpha: Mapping[int, Any] = attrs.field(factory=dict)
+    beta: Mapping[int, Any] = attrs.field(factory=dict)
+    constant: Any = 0.0
+
+
+@attrs.frozen(eq=False)
+class ModeConditions:
+    """One mode of one force element with its linear conditions.
+
+    Attributes
+    ----------
+    element : ActiveElement
+    label : ContactMode
+    equations : tuple of Row
+        As many as the force element has rows.
+    inequalities : tuple of Row
+        Each must not be negative.
+    """
+
+    element: ActiveElement
+    label: ContactMode
+    equations: tuple[Row, ...]
+    inequalities: tuple[Row, ...]
+
+
+def mode_conditions(element: ActiveElement) -> tuple[ModeConditions, ...]:
+    """List the modes of a force element with their linear conditions.
+
+    A spatial contact at rest contributes ``free`` and ``stick`` without its cone, which is not linear.
+
+    Parameters
+    ----------
+    element : ActiveElement
+
+    Returns
+    -------
+    tuple of ModeConditions
+    """
+    if element.kind is ElementKind.ELEMENT:
+        return _element_modes(element)
+    if element.kind is ElementKind.BILATERAL:
+        return tuple(mode for side in (1.0, -1.0) for mode in _pressing_modes(element, side))
+    free = ModeConditions(
+        element,
+        ContactMode.FREE,
+        tuple(Row("lambda = 0", beta={row: 1.0}) for row in element.rows),
+        (Row("a_N >= 0", alpha={_normal(element): 1.0}),),
+    )
+    return (free, *_pressing_modes(element, 1.0))
+
+
+def solvable_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
+    """Modes to solve for at a state: as :func:`mode_conditions`, but one for all that an element without friction does.
+
+    At rest its cone is a ray: sticking and both slides share its force, and their equations say nothing about slip.
+    The mode is called ``closed`` until its acceleration names it (:mod:`hybrid.contact.smooth`).
+
+    Parameters
+    ----------
+    element : ActiveElement
+
+    Returns
+    -------
+    tuple of ModeConditions
+    """
+    if not element.is_smooth:
+        return mode_conditions(element)
+    smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in element.tangential)
+    n_normal = 0 if element.normal is None else 1
+    return tuple(
+        ModeConditions(element, ContactMode.CLOSED, (*mode.equations[:n_normal], *smooth), mode.inequalities[:n_normal])
+        if mode.label is ContactMode.STICK
+        else mode
+        for mode in mode_conditions(element)
+        if mode.label in (ContactMode.FREE, ContactMode.STICK)
+    )
+
+
+def _normal(element: ActiveElement) -> int:
+    if element.normal is None:
+        raise ValueError(f"{element.name} has no normal direction")
+    return element.normal
+
+
+def _pressing_modes(element: ActiveElement, side: float) -> tuple[ModeConditions, ...]:
+    """Modes in which the force element transmits a force; ``side`` is the sign of the normal force."""
+    normal = _normal(element)
+    closed = Row("a_N = 0", alpha={normal: 1.0})
+    pressing = Row("lambda_N >= 0" if side > 0 else "lambda_N <= 0", beta={normal: side})
+    if not element.tangential:
+        return (ModeConditions(element, ContactMode.CLOSED, (closed,), (pressing,)),)
+    if element.direction is not None:
+        laws = tuple(
+            Row("lambda_T = -mu lambda_N", beta={row: 1.0, normal: component * element.friction * side})
+            for row, component in zip(element.tangential, element.direction, strict=True)
+        )
+        return (ModeConditions(element, _slide_label(element), (closed, *laws), (pressing,)),)
+    at_rest = tuple(Row("a_T = 0", alpha={row: 1.0}) for row in element.tangential)
+    if element.is_spatial_at_rest:
+        return (ModeConditions(element, ContactMode.STICK, (closed, *at_rest), (pressing,)),)
+    row = element.tangential[0]
+    cone = tuple(
+        Row(label, beta={normal: side * element.static_friction, row: sign})
+        for label, sign in (("lambda_T >= -mu lambda_N", 1.0), ("lambda_T <= mu lambda_N", -1.0))
+    )
+    slides = tuple(
+        ModeConditions(
+            element,
+            label,
+            (closed, Row("lambda_T = -s mu lambda_N", beta={row: 1.0, normal: sign * element.friction * side})),
+            (pressing, Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign})),
+        )
+        for label, sign in _SIGNS.items()
+    )
+    return (ModeConditions(element, ContactMode.STICK, (closed, *at_rest), (pressing, *cone)), *slides)
+
+
+def _element_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
+    row = element.tangential[0]
+    if element.direction is not None:
+        law = Row("lambda_T = -s F", beta={row: 1.0}, constant=element.direction[0] * element.friction)
+        return (ModeConditions(element, _slide_label(element), (law,), ()),)
+    limits = tuple(
+        Row(label, beta={row: sign}, constant=element.static_friction)
+        for label, sign in (("lambda_T >= -F", 1.0), ("lambda_T <= F", -1.0))
+    )
+    slides = tuple(
+        ModeConditions(
+            element,
+            label,
+            (Row("lambda_T = -s F", beta={row: 1.0}, constant=sign * element.friction),),
+            (Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign}),),
+        )
+        for label, sign in _SIGNS.items()
+    )
+    return (ModeConditions(element, ContactMode.STICK, (Row("a_T = 0", alpha={row: 1.0}),), limits), *slides)
+
+
+def _slide_label(element: ActiveElement) -> ContactMode:
+    if len(element.tangential) == 2 or element.direction is None:
+        return ContactMode.SLIDE
+    return ContactMode.SLIDE_PLUS if element.direction[0] > 0 else ContactMode.SLIDE_MINUS

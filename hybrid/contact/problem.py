@@ -14,9 +14,9 @@ import numpy as np
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
 from hybrid.contact.reduction import answer, free_motion
 from hybrid.contact.table import check_friction
+from hybrid.dynamics.arithmetic import applied, is_finite
 from hybrid.dynamics.consistency import check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.linear import applied, is_finite
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ComputationError, StateError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hybrid.contact.active_elements import ActiveElement
+    from hybrid.contact.modes import ActiveElement
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import AbstractStructure, State

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.dynamics.linear import applied, inverse_of_each
+from hybrid.dynamics.arithmetic import applied, inverse_of_each
 from hybrid.dynamics.scales import single_terms
 from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Terms
     from hybrid.dynamics.scales import Summands
 

@@ -20,8 +20,8 @@ from hybrid.contact.solutions import (
     physical_solutions,
 )
 from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
+from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.linear import is_finite
 from hybrid.dynamics.pins import state_of
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances

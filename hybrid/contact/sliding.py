@@ -16,9 +16,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.conditions import least_size, lost_share, row_scale
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, Tolerances

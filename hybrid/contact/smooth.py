@@ -8,7 +8,6 @@ declared without a tangent and without a slip.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -17,10 +16,12 @@ import numpy as np
 from hybrid.contact.modes import ContactMode, Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
-    from hybrid.contact.active_elements import ActiveElement, ModeConditions
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.modes import ActiveElement, ModeConditions
     from hybrid.contact.problem import ContactProblem
 
 __all__ = ["also_called", "is_unnamed", "label_at_rest", "named", "unnamed_labels"]
@@ -149,7 +150,7 @@ def also_called(mode: Mode, elements: tuple[ActiveElement, ...]) -> tuple[Mode, 
 
     Examples
     --------
-    >>> from hybrid.contact.active_elements import ActiveElement, ElementKind
+    >>> from hybrid.contact.modes import ActiveElement, ElementKind
     >>> block = ActiveElement("floor", ElementKind.CONTACT, 0, (1,), None, 0.0, 0.0)
     >>> [item.label for item in also_called(Mode({"floor": "stick"}), (block,))]
     ['stick', 'slide+', 'slide-']

@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import Scale, acceleration_shares, conditions
 from hybrid.contact.families import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

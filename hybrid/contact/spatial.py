@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind, ModeConditions, Row, mode_conditions
 from hybrid.contact.candidates import Candidate, CandidateStatus, candidate, mode_combinations, status_of
 from hybrid.contact.complementarity import ContactLCP, planar_lcp
 from hybrid.contact.conditions import Scale, conditions
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, ModeConditions, Row, mode_conditions
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, CLEAR, ROUNDING
 from lcp import LCP

@@ -5,7 +5,6 @@ from .document import (
     mechanism_to_toml as mechanism_to_toml,
     read_mechanism as read_mechanism,
 )
-from .evaluation import evaluate as evaluate
 from .mechanism import (
     AbstractFriction as AbstractFriction,
     Constraint as Constraint,
@@ -19,4 +18,4 @@ from .mechanism import (
 )
 from .parser import parse_expression as parse_expression
 from .realisation import realise as realise
-from .tree import Expression as Expression
+from .tree import Expression as Expression, evaluate as evaluate

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.declaration.structure import Structure
+from hybrid.declaration.mechanism import Structure
 from hybrid.declaration.writing import mechanism_to_toml
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, FileError, Problem
 from hybrid.files import read_file

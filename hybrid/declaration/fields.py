@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from hybrid.declaration.evaluation import apply
 from hybrid.declaration.parts import EnergyDynamics
-from hybrid.declaration.tree import Apply, Expression, Name, Node, Number
+from hybrid.declaration.tree import Apply, Expression, Name, Node, Number, apply
 from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import Entry, Scope, Traits, ordered
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parser import parse_expression
-from hybrid.declaration.tree import Expression
+from hybrid.declaration.tree import Expression, evaluate
 from hybrid.declaration.unit_names import UnitError, read_unit
 from hybrid.errors import DeclarationError, Problem
 

@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
-from hybrid.declaration.evaluation import apply
 from hybrid.declaration.names import suggestion
-from hybrid.declaration.tree import ALIASES, CONSTANTS, FUNCTIONS, Apply, Expression, Name, Node, Number
+from hybrid.declaration.tree import ALIASES, CONSTANTS, FUNCTIONS, Apply, Expression, Name, Node, Number, apply
 from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:

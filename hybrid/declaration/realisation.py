@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parts import Constraint, Parameter
+from hybrid.declaration.tree import evaluate
 from hybrid.errors import DeclarationError, Problem
 
 if TYPE_CHECKING:

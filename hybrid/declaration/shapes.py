@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.fields import label
 from hybrid.declaration.names import suggestion, velocity_name
 from hybrid.declaration.parts import Constraint, Contact, EnergyDynamics
+from hybrid.declaration.tree import evaluate
 from hybrid.errors import Problem
 from hybrid.tolerances import NOTHING
 

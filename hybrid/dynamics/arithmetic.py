@@ -2,23 +2,208 @@
 
 At one state most of the time of an operation on a small array is spent on finding out what is to be done. Formulas that
 are written for the entries of vectors run in either arithmetic as they stand.
+
+Batched linear algebra that marks singular systems instead of failing on the whole batch.
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.dynamics.linear import solve_in_floats
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["Arithmetic", "arithmetic_of"]
+    from numpy.typing import NDArray
+
+__all__ = [
+    "MAX_IN_FLOATS",
+    "Arithmetic",
+    "applied",
+    "arithmetic_of",
+    "equilibrated",
+    "inverse_of_each",
+    "is_finite",
+    "is_numerically_singular",
+    "solve_each",
+    "solve_in_floats",
+]
+
+
+_SWEEPS = 8  # each takes the root of what is left of a difference in size: 1e12 becomes 1.1
+
+MAX_IN_FLOATS = 6
+"""Unknowns up to which a system is solved sooner in plain floats than by LAPACK."""
+
+
+def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """Solutions of many small systems; NaN where a matrix is singular or not finite.
+
+    Parameters
+    ----------
+    A : array, (..., n, n)
+    b : array, (..., n, r)
+        Leading axes broadcast against those of ``A``.
+
+    Returns
+    -------
+    array, (..., n, r)
+
+    Examples
+    --------
+    >>> solve_each(np.array([[[2.0]], [[0.0]]]), np.array([[1.0]]))[:, 0, 0]
+    array([0.5, nan])
+    """
+    if A.ndim > 2 and A.size * 2 < np.prod(np.broadcast_shapes(A.shape[:-2], b.shape[:-2])) * A.shape[-1] ** 2:
+        # one matrix serves many right-hand sides: invert it once instead of factoring it for each
+        return np.asarray(solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape)) @ b)
+    try:
+        with np.errstate(all="ignore"):
+            return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        sign, _ = np.linalg.slogdet(np.where(np.isfinite(A), A, 0.0))
+        singular = (sign == 0) | ~np.isfinite(A).all(axis=(-2, -1))
+        identity = np.eye(A.shape[-1])
+        with np.errstate(all="ignore"):
+            solution = np.linalg.solve(np.where(singular[..., None, None], identity, A), b)
+        return np.where(singular[..., None, None], np.nan, solution)
+
+
+def inverse_of_each(A: NDArray[Any]) -> NDArray[Any]:
+    """Inverses of many small matrices; NaN where a matrix is singular or not finite.
+
+    Parameters
+    ----------
+    A : array, (..., n, n)
+
+    Returns
+    -------
+    array, (..., n, n)
+    """
+    try:
+        with np.errstate(all="ignore"):
+            return np.linalg.inv(A)
+    except np.linalg.LinAlgError:
+        return solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape))
+
+
+def applied(A: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    """Products (..., m) of matrices (..., m, n) and vectors (..., n)."""
+    return np.asanyarray(A @ x if x.ndim == 1 else (A @ x[..., None])[..., 0])
+
+
+def is_finite(*arrays: NDArray[Any]) -> bool:
+    """Whether every entry of some arrays is finite."""
+    # the sum of squares of finite numbers is finite, or too large and looked at again
+    return all(math.isfinite(np.vdot(array, array).real) or bool(np.isfinite(array).all()) for array in arrays)
+
+
+def solve_in_floats(A: list[list[float]], b: list[float]) -> list[float] | None:
+    """The solution of one system in plain floats, by elimination with the largest pivot of each column.
+
+    A large one is left to LAPACK.
+
+    Parameters
+    ----------
+    A : list of list of float
+        Rows of the matrix; they are overwritten.
+    b : list of float
+        Overwritten.
+
+    Returns
+    -------
+    list of float or None
+        None where the matrix is singular.
+
+    Examples
+    --------
+    >>> solve_in_floats([[0.0, 2.0], [1.0, 1.0]], [4.0, 3.0])
+    [1.0, 2.0]
+    """
+    n = len(b)
+    if n > MAX_IN_FLOATS:
+        try:
+            return list(np.linalg.solve(A, b).tolist())
+        except np.linalg.LinAlgError:
+            return None
+    for k in range(n):
+        largest = k
+        for i in range(k + 1, n):
+            if abs(A[i][k]) > abs(A[largest][k]):
+                largest = i
+        if largest != k:
+            A[k], A[largest], b[k], b[largest] = A[largest], A[k], b[largest], b[k]
+        over = A[k]
+        if over[k] == 0.0:
+            return None
+        for i in range(k + 1, n):
+            line = A[i]
+            if line[k] != 0.0:
+                factor = line[k] / over[k]
+                for j in range(k + 1, n):
+                    line[j] -= factor * over[j]
+                b[i] -= factor * b[k]
+    for k in reversed(range(n)):
+        line = A[k]
+        for j in range(k + 1, n):
+            b[k] -= line[j] * b[j]
+        b[k] /= line[k]
+    return b
+
+
+def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
+    """Matrices (..., m, n) whose rows and columns have largest entries near 1, whatever the units (Ruiz 2001).
+
+    Parameters
+    ----------
+    A : array, (..., m, n)
+        Finite.
+
+    Returns
+    -------
+    array, (..., m, n)
+        Rows and columns of zeros remain.
+
+    Examples
+    --------
+    >>> equilibrated(np.array([[1.0, 1e9], [0.0, 1e9]])).round().tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    A = np.asarray(A, dtype=float)
+    for _ in range(_SWEEPS):
+        for axis in (-1, -2):
+            size = np.abs(A).max(axis=axis, keepdims=True, initial=0.0)
+            size[size == 0.0] = 1.0
+            A = A / np.sqrt(size)
+    return A
+
+
+def is_numerically_singular(A: NDArray[Any], *, rank: float) -> bool:
+    """Whether a matrix, whatever the units of its rows and columns, is singular to the tolerance ``rank``.
+
+    Parameters
+    ----------
+    A : array, (n, n)
+    rank : float
+        Ratio of the smallest to the largest singular value of the equilibrated matrix, up to which it counts as
+        singular.
+
+    Returns
+    -------
+    bool
+        True where an entry is not finite; False for the empty matrix.
+    """
+    if not np.isfinite(A).all():
+        return True
+    if A.size == 0:
+        return False
+    singular_values = np.linalg.svd(equilibrated(A), compute_uv=False)
+    return bool(singular_values[-1] <= rank * singular_values[0])
 
 
 @attrs.frozen

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.dynamics.arithmetic import is_numerically_singular
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.linear import is_numerically_singular
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.equations import Equations, equations_of
-from hybrid.dynamics.linear import is_finite
 from hybrid.errors import ArgumentError
 from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
 
@@ -86,9 +86,7 @@ class Terms:
         blocks = [getattr(self, name) for name in _QUANTITIES]
         if whole is not None and is_finite(whole) and all(block.base is whole for block in blocks):
             return None
-        return next(
-            (name for name, block in zip(_QUANTITIES, blocks, strict=True) if not np.isfinite(block).all()), None
-        )
+        return next((name for name, block in zip(_QUANTITIES, blocks, strict=True) if not is_finite(block)), None)
 
 
 _QUANTITIES = tuple(field.name for field in attrs.fields(Terms))

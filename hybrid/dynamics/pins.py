@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.linear import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.pin_values import Pins, pin_names, read_number, sort_pins
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.expressions import Builder, Nodes, jacobian
 from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import NDArray
+
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.pin_values import Pins
 

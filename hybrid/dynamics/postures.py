@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.linear import solve_each
+from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.pin_values import read_number
 from hybrid.dynamics.positions import PositionProblem, linearised, newton, newton_from
 from hybrid.dynamics.scales import coordinate_sizes

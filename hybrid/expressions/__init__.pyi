@@ -1,6 +1,14 @@
 """The public names of the package, once; ``__init__.py`` loads each when it is first used."""
 
-from .derivatives import Nodes as Nodes, derivative as derivative, gradient as gradient, jacobian as jacobian
+from .derivatives import (
+    Nodes as Nodes,
+    derivative as derivative,
+    determinant as determinant,
+    dot as dot,
+    gradient as gradient,
+    jacobian as jacobian,
+    solve_definite as solve_definite,
+)
 from .display import sympy_expressions as sympy_expressions
 from .duals import (
     Dual as Dual,
@@ -21,7 +29,6 @@ from .kernel import (
     compile_kernel as compile_kernel,
     compile_program as compile_program,
 )
-from .linear import determinant as determinant, dot as dot, solve_definite as solve_definite
 from .magnitudes import magnitudes as magnitudes
 from .normal_form import dependencies as dependencies
 from .recorded_arrays import RecordedArray as RecordedArray

@@ -11,13 +11,13 @@ import numpy as np
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, Take, check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.projection import rank_guard
 from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
 from hybrid.motion.transitions import moment_at_start
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

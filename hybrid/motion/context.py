@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
-from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.intervals import Interval
 from hybrid.declaration.names import TIME
+from hybrid.declaration.tree import evaluate
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow

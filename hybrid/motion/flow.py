@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.guards import Guard, guards_of
+from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, rows_of, spatial_slides
 from hybrid.expressions import Builder, Term, dot, solve_definite
 from hybrid.motion.numeric import Flow, NumericFlow, Observation

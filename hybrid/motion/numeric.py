@@ -15,9 +15,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.activity import side_by_side
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
+from hybrid.contact.modes import ElementKind
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.partials import Forces

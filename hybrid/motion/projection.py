@@ -11,8 +11,8 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
-from hybrid.declaration.evaluation import evaluate
+from hybrid.contact.modes import ElementKind
+from hybrid.declaration.tree import evaluate
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.expressions import Builder, dot, solve_definite
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, NOTHING, RANK

@@ -13,14 +13,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind, solvable_modes
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.branches import mode_of
 from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.guards import GuardKind
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called, is_unnamed
@@ -38,10 +37,9 @@ from hybrid.tolerances import ROUNDING, SUMMED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set
 
-    from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
-    from hybrid.contact.modes import Mode
+    from hybrid.contact.modes import ActiveElement, Mode
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Terms
     from hybrid.motion.context import Context

@@ -9,7 +9,6 @@ from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
 from hybrid.motion.context import Context
 from hybrid.motion.handing_over import continued_on_springs
@@ -19,6 +18,7 @@ from hybrid.motion.run import Run
 from hybrid.motion.springs import HandOver
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,7 +17,6 @@ from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import HybridError, StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.context import PointTerms
 from hybrid.motion.failure import in_words
@@ -26,6 +25,7 @@ from hybrid.motion.projection import Constraints
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.impulse_lcp import solved
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,17 +13,21 @@ from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.selection import STANDING_BUDGET
 from hybrid.errors import StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
-from hybrid.numeric.frames import AbstractBackend
 from hybrid.numeric.lint_report import LARGE_FACTOR, LintReport, ThresholdShares, WorstFrame, factor_gradient
 from hybrid.numeric.logs import Log, frame_times
 from hybrid.numeric.posing import PosedFrame, Thresholds, posed_frame, states_of, with_friction
 from hybrid.numeric.problem import select
 from hybrid.numeric.resolving import resolved_frame
-from hybrid.numeric.state import NumericState
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hybrid.numeric.frames import AbstractBackend
+    from hybrid.numeric.state import NumericState
 
 __all__ = ["lint"]
 

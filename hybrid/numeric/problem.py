@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
 from hybrid.contact.impacts.velocities import contact_velocities
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, mass_definiteness, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.derive import Terms

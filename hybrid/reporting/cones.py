@@ -77,7 +77,7 @@ def friction_cones(selection: Selection) -> tuple[FrictionCone, ...]:
     >>> cone.friction, list(cone.forces)
     (0.5, ['slide+'])
     """
-    from hybrid.contact.active_elements import ElementKind
+    from hybrid.contact.modes import ElementKind
 
     found = []
     for element in selection.problem.elements:

@@ -17,7 +17,7 @@ import numpy as np
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.pins import solve_state
 from hybrid.errors import StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.reporting.records import (
     Json,
     closed_form_contacts,

@@ -11,7 +11,7 @@ import attrs
 
 from hybrid.analysis import Axis, region_map
 from hybrid.analysis.maps.regions import traced
-from hybrid.interrupts import OnInterrupt, keeps_partial
+from hybrid.progress import OnInterrupt, keeps_partial
 from hybrid.reporting.branches import branch_through
 from hybrid.reporting.window import can_be_traced, default_axes, pins_around
 

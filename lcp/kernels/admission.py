@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels.compiled import compiled, unordered
+
+if TYPE_CHECKING:
+    from lcp.problem import FloatArray
 
 __all__ = ["admit", "admit_vector", "is_finite", "reciprocal"]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray
 from lcp.errors import LCPError
 from lcp.kernels import loops
+
+if TYPE_CHECKING:
+    from lcp.problem import FloatArray
 
 __all__ = [
     "UNDECIDED",

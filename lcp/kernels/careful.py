@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from lcp.arrays import FloatArray
 from lcp.kernels.compiled import compiled
 from lcp.kernels.sizes import CLEAR, LEAST, MOST
+
+if TYPE_CHECKING:
+    from lcp.problem import FloatArray
 
 __all__ = ["REFUSED", "UNDECIDED", "proved_bases", "room"]
 

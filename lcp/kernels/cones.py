@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray
 from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled, finite
 from lcp.kernels.relaxation import branching_index, fix, is_positive, is_stale, renew, restore
@@ -26,10 +25,11 @@ from lcp.kernels.signs import entries_one, entries_two, signs_one, signs_two
 from lcp.kernels.signs_four import entries_four, signs_four
 from lcp.kernels.signs_three import entries_three, signs_three
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
+from lcp.problem import FloatArray
 from lcp.tolerances import ZERO
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["UNCLEAR", "clear_bases", "equilibrate", "every_solution", "largest_entry", "largest_matrix_entry"]
 

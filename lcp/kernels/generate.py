@@ -5,11 +5,14 @@ Where no number is near zero, the sign bits alone decide, and three of them are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lcp.kernels.formulas import called, minor, minors, numerator, numerators, subsets, unknowns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["MODULES", "NAMES", "source"]
 
@@ -34,7 +37,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lcp.arrays import FloatArray
+from lcp.problem import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import read, smaller, write

@@ -25,7 +25,7 @@ from lcp.kernels.signs_three import solve_three
 from lcp.kernels.vectors import read, write
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["PART", "UNDECIDED", "enumerate_many", "gather", "solve_first", "solve_lanes", "solve_last"]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba.extending import register_jitable
 
 from lcp import path
-from lcp.arrays import FloatArray
 from lcp.kernels.admission import admit, admit_vector
 from lcp.kernels.compiled import compiled, entry
+
+if TYPE_CHECKING:
+    from lcp.problem import FloatArray
 
 __all__ = ["FAILED", "RAY", "follow_into", "solve_into"]
 

@@ -18,7 +18,7 @@ from lcp.kernels.compiled import compiled, inlined
 from lcp.tolerances import PIVOT, STALE
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["branching_index", "dictionary_of", "fix", "is_positive", "is_stale", "renew", "restore"]
 

@@ -20,7 +20,7 @@ from lcp.kernels.vectors import EIGHT, eliminate, largest_modulus, least
 from lcp.tolerances import BOUND, ROUNDING
 
 if TYPE_CHECKING:
-    from lcp.arrays import FloatArray
+    from lcp.problem import FloatArray
 
 __all__ = ["MAX_TRANSFORMS", "is_solving", "point_of_basis", "room", "solving_bases"]
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind, ModeConditions, Row, solvable_modes
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
 from hybrid.expressions import Builder, Nodes, Term, determinant, dot, solve_definite
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hybrid.analysis.maps.node_states import NodeStates
 
 __all__ = ["Clause", "ModeClauses", "SignConditions", "sign_conditions"]

@@ -21,7 +21,7 @@ from hybrid.contact.selection import select
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import solve_state, solve_states
 from hybrid.errors import ComputationError, StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import RESOLVED, ROUNDING, SUMMED, Tolerances
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
 
-from hybrid.analysis.engines import Engine
 from hybrid.analysis.kept_tasks import kept_tasks
 from hybrid.analysis.maps.axes import Axis, swept_units
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
@@ -24,10 +20,16 @@ from hybrid.analysis.maps.store import check_folder, finished_map, save_map
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
-from hybrid.interrupts import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from numpy.typing import NDArray
+
+    from hybrid.analysis.engines import Engine
     from hybrid.dynamics.derive import Dynamics, Values
 
 MAX_CELLS = 100_000_000

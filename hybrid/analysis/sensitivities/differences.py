@@ -10,7 +10,7 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.start_slopes import base_values
-from hybrid.declaration.evaluation import evaluate
+from hybrid.declaration.tree import evaluate
 from hybrid.dynamics.pins import solve_state
 from hybrid.dynamics.state import State
 from hybrid.errors import HybridError

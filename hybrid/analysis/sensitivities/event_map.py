@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.modes import ElementKind
 from hybrid.tolerances import AGREEING, RANK, ROOT
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.compliant_jump import compliant_slopes
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactChange, ImpactProblem, impact_problem
 from hybrid.contact.impacts.laws import NewtonImpact, PoissonImpact
+from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.partials import Forces, Partials
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import force_law
 from hybrid.dynamics.partials import Forces, Partials
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.contact.table import ElementMode, ForceRow
     from hybrid.dynamics.derive import Dynamics, Terms, Values
 

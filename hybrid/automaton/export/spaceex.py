@@ -15,8 +15,8 @@ import sympy
 from hybrid.automaton.algebra import friction_of
 from hybrid.automaton.notation import fresh_symbol, text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.guards import GuardKind
+from hybrid.contact.modes import ElementKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

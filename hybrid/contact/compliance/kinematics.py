@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.activity import element_names
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
@@ -25,6 +24,7 @@ from hybrid.contact.compliance.status import (
     ContactStatus,
     loads,
 )
+from hybrid.contact.modes import ElementKind
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain

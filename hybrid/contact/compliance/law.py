@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.kinematics import ContactRows, MovingFlow, without_bilateral
 from hybrid.contact.compliance.motion import CompliantRun, PhaseMachine
@@ -27,6 +26,7 @@ from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.compliance.status import STOPPED, ContactStatus
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
+from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CLEAR, Tolerances

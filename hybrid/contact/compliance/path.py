@@ -11,12 +11,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
+from hybrid.contact.modes import ElementKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hybrid.contact.active_elements import ActiveElement
+    from hybrid.contact.modes import ActiveElement
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.complementarity import planar_lcp
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.spatial import pyramid_lcp
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,13 +10,15 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import NewtonImpact
+from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.crossing import crossing
 from hybrid.tolerances import CLEAR, NOTHING, ROUNDING, SUMMED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.problem import ContactProblem
 

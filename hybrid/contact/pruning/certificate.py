@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import Row, solvable_modes
 from hybrid.contact.mode_certificate import ExactConditions, contradiction_of
+from hybrid.contact.modes import Row, solvable_modes
 from hybrid.contact.pruning.dictionary import Contradiction, Functions
 from hybrid.contact.pruning.partial_modes import key_of, partial_mode
 from lcp.exact.lemke import rational_vector

@@ -6,17 +6,21 @@ simplex method to meet them, or ends with a row that contradicts them all: what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import Row
 from hybrid.contact.conditions import Scale, conditions, dependence
-from hybrid.contact.problem import ContactProblem
+from hybrid.contact.modes import Row
 from hybrid.contact.pruning.partial_modes import Key, PartialMode, key_of
 from hybrid.tolerances import NOTHING, SQUARED, Tolerances
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hybrid.contact.problem import ContactProblem
 
 __all__ = ["FIXED", "Contradiction", "Functions", "ModeDictionary", "functions_of"]
 

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ModeConditions, solvable_modes
 from hybrid.contact.candidates import CandidateStatus, candidate
 from hybrid.contact.conditions import Scale, problem_scale
 from hybrid.contact.families import family_accelerates_alike
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, ModeConditions, solvable_modes
 from hybrid.contact.pruning.dictionary import FIXED, Contradiction, Functions, ModeDictionary, functions_of
 from hybrid.contact.pruning.partial_modes import PartialMode, divided, partial_mode
 from hybrid.tolerances import NOTHING

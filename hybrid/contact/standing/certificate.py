@@ -10,10 +10,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import Row
 from hybrid.contact.conditions import conditions, problem_scale
 from hybrid.contact.mode_certificate import ExactConditions
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, Row
 from hybrid.contact.standing.cover import CoverPart, has_disc, options, rebuilt, unsettled
 from hybrid.contact.standing.roots import holds_at_most_one, is_proved
 from hybrid.contact.standing.search import fails, onward, row_of, sign_limit

@@ -8,14 +8,16 @@ in such a part for each contact: a part without forces has no solution, while on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind, Row, solvable_modes
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Row, solvable_modes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "DISC",

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import Row
 from hybrid.contact.conditions import conditions
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ContactMode, Row
 from hybrid.contact.standing.cover import PRESSING, halves, has_disc, options, sliding_along, sticking, unsettled
 from hybrid.contact.standing.programs import UNCERTAIN, ForceBound, PosedPart, Programs
 from hybrid.contact.standing.roots import SlipRoot, find_root, holds_at_most_one, is_proved
 
 if TYPE_CHECKING:
-    from hybrid.contact.active_elements import ActiveElement
+    from collections.abc import Iterator, Sequence
+
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.standing.cover import CoverPart
     from hybrid.tolerances import Tolerances

@@ -8,10 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.active_elements import ElementKind, Row
 from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces, force_names
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
 from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
 from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
 from hybrid.contact.standing.programs import Programs
@@ -22,8 +21,8 @@ from hybrid.tolerances import CLEAR, NOTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hybrid.contact.active_elements import ActiveElement
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 

@@ -10,9 +10,9 @@ import pytest
 import mechanisms
 from hybrid import KelvinVoigt, StateError, compare, derive, solve_state
 from hybrid.cli import main
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import VelocityProblem
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 INCONSISTENT = {"theta": 1, "theta_dot": 0.5, "slip.tip": 1}

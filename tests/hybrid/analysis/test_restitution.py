@@ -12,7 +12,7 @@ from hybrid import ComputationError, KelvinVoigtLimit, StateError, derive, solve
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.cli import main
-from hybrid.cli.boundary import ExitStatus
+from hybrid.cli.program import ExitStatus
 from hybrid.contact import resolve_impact
 
 OVER = Axis("theta", 0.05, 1.52, 60)

@@ -16,9 +16,8 @@ import click
 import pytest
 
 from hybrid.cli import main
-from hybrid.cli.boundary import run
 from hybrid.cli.output import print_json
-from hybrid.cli.program import program
+from hybrid.cli.program import program, run
 from hybrid.errors import ComputationError, StateError
 from hybrid.progress import ProgressBar
 

@@ -19,8 +19,8 @@ from hybrid.contact import (
     select_problem,
     verify_certificate,
 )
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.mode_certificate import exact_numbers
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 VALUES = {"mu": 1.5}

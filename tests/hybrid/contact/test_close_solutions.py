@@ -8,8 +8,8 @@ import pytest
 import hybrid
 from hybrid import Constraint, Contact, EquationDynamics, Mechanism, derive, select, solve_state
 from hybrid.analysis import Axis, region_map
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.batches import CellVerdict
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.selection import select_problem
 from tests.random_problems import problem_from
 

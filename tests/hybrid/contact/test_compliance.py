@@ -9,10 +9,10 @@ from scipy.integrate import solve_ivp
 import mechanisms
 from hybrid import KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, resolve_impact
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.compliance.planar import KINDS, planar_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 

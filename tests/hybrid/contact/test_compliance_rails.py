@@ -13,9 +13,9 @@ from scipy.optimize import brentq
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, compare, derive, resolve, simulate, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.compliance.loading import parallel_directions
 from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ComputationError
 from hybrid.motion.arguments import Penalty

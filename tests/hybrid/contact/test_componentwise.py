@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import components, solve_mode
 from hybrid.contact.conditions import conditions, problem_scale, solve_conditions
+from hybrid.contact.modes import ActiveElement, ElementKind
 
 CONTACT, ELEMENT, BILATERAL = ElementKind.CONTACT, ElementKind.ELEMENT, ElementKind.BILATERAL
 

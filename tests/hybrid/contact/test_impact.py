@@ -9,10 +9,10 @@ import sympy as sp
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact, resolve_impact
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.impulse_lcp import joint_impulse
 from hybrid.contact.impacts.laws import AbstractImpactLaw
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 LAWS = [NewtonImpact, PoissonImpact, EnergeticImpact]

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.impacts.impact import ImpactChange, ImpactProblem
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.expressions import NotDifferentiable
 from tests.random_problems import problem_from
 

@@ -8,9 +8,9 @@ import pytest
 
 import lcp
 from hybrid.contact import TreeCertificate, Verdict, contact_forces, select_problem, to_lcp, verify_certificate
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.candidates import all_candidates
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.pruning import search, search_modes
 from hybrid.tolerances import Tolerances
 from tests.campaigns.exact_modes import Part, solve

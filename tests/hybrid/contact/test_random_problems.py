@@ -10,7 +10,7 @@ import pytest
 
 import lcp
 from hybrid.contact import Verdict, contact_forces, select_problem, to_lcp, verify_certificate
-from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from, random_problem
 
 # Two roads round differently; with condition numbers up to 1e6 in the sample, forces agree to 1e-16 * 1e6 * 100.

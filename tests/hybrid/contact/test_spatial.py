@@ -24,7 +24,7 @@ from hybrid import (
 )
 from hybrid.automaton import build_automaton
 from hybrid.contact import CellVerdict, Verdict, classify, select, select_problem, verify_certificate
-from hybrid.contact.active_elements import ActiveElement, ElementKind
+from hybrid.contact.modes import ActiveElement, ElementKind
 from tests.random_problems import problem_from
 
 

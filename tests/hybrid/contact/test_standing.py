@@ -9,9 +9,8 @@ from scipy.optimize import fsolve
 
 from hybrid import Tolerances
 from hybrid.contact import CoverCertificate, Verdict, select_problem, verify_certificate, verify_cover
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.spatial import slip_directions
 from hybrid.contact.standing import COVER, select_standing
 from hybrid.contact.standing.cover import CoverPart, rebuilt

@@ -22,8 +22,8 @@ from hybrid import (
     verify_certificate,
 )
 from hybrid.analysis import Axis
-from hybrid.contact.active_elements import ActiveElement, ElementKind
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.selection import select_problem
 from hybrid.tolerances import Tolerances
 from tests.random_problems import problem_from

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hybrid.declaration import parse_expression
-from hybrid.declaration.evaluation import evaluate
 from hybrid.declaration.intervals import Interval
+from hybrid.declaration.tree import evaluate
 
 EXPRESSIONS = [
     "sin(t)*cos(2*t) - t**2",

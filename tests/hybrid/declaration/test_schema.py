@@ -12,7 +12,7 @@ from jsonschema import Draft7Validator
 
 import mechanisms
 from hybrid.declaration import mechanism_from_toml
-from hybrid.declaration.structure import Structure
+from hybrid.declaration.mechanism import Structure
 from hybrid.declaration.writing import mechanism_schema, skeleton
 from hybrid.errors import DeclarationError
 from tests.hybrid.declaration.test_documentation import DECLARE, REFERENCE, block

@@ -8,8 +8,7 @@ from hybrid import derive
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.problem import pose
-from hybrid.dynamics.arithmetic import ARRAYS, FLOATS, arithmetic_of
-from hybrid.dynamics.linear import MAX_IN_FLOATS, solve_in_floats
+from hybrid.dynamics.arithmetic import ARRAYS, FLOATS, MAX_IN_FLOATS, arithmetic_of, solve_in_floats
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import Tolerances
 

@@ -37,7 +37,6 @@ _STABLE = 3.0  # half of -h times the eigenvalue to which DOP853 is stable (6.1 
 _STIFF = 15  # steps beyond that, without _OTHERS others in a row, make an arc stiff (both as in dop853.f)
 _OTHERS = 6
 _FAR = 1000.0  # steps like the last one to the end of the time: with fewer the explicit method is soon there
-Derivative = Callable[[float, Array], Any]
 
 
 @attrs.frozen(eq=False)

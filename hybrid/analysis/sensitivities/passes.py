@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.event_map import Crossing, EventMap, Replay
     from hybrid.analysis.sensitivities.mode_system import Response
     from hybrid.analysis.sensitivities.start_slopes import Directions
-    from hybrid.dynamics.partials import Partials
-    from hybrid.dynamics.switches import Switches
+    from hybrid.dynamics.partials import Partials, Switches
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = [

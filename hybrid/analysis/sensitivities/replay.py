@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.analysis.sensitivities.passes import Integrand
-    from hybrid.dynamics.partials import Partials
-    from hybrid.dynamics.switches import Switches
+    from hybrid.dynamics.partials import Partials, Switches
     from hybrid.motion.recorded import Arc
     from hybrid.motion.trajectory import Trajectory
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
-    from hybrid.dynamics.switches import Switches
+    from hybrid.dynamics.partials import Switches
 
     Guard = Callable[[Response], NDArray[np.float64]]
     from collections.abc import Iterable
@@ -160,14 +160,12 @@ def jump_met(switches: Switches, segment: Segment) -> tuple[float, str] | None:
     -------
     (float, str) or None
     """
+    if not switches.n_jumps:
+        return None
     t, y = instants(segment)
     parameters = segment.system.parameters
     values = switches.values(t, y, parameters)
-    zero = (
-        vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
-        if switches.n_jumps
-        else values != values
-    )
+    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     found: list[tuple[float, str]] = []
     for column, text in enumerate(switches.texts[: switches.n_jumps]):
         known = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side

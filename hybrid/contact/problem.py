@@ -1,7 +1,4 @@
-"""The contact problem at the acceleration level: who takes part, Delassus operator, free accelerations.
-
-Mass matrices that no mechanism can have: those that are not positive definite.
-"""
+"""The contact problem at the acceleration level: who takes part, G and c; masses that no mechanism can have."""
 
 from __future__ import annotations
 

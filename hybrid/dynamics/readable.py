@@ -78,6 +78,13 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
         "zeta_T": {name: _few([write("zeta_T", i) for i in _indices(at)]) for name, at in planar.items()},
         "constraint": {name: write("constraint", index) for index, name in enumerate(dynamics.rigid)},
     }
+    mean = model.coefficients["mean_T"]
+    if any(mean):  # h holds the force in the middle between two limits
+        answer["mean_T"] = {
+            name: _text(held, mean[at.start], f"model.coefficients['mean_T'][{at.start}]")
+            for name, at in planar.items()
+            if mean[at.start]
+        }
     response = _Response.of(model, held)
     answer["contact"] = {name: _closed_form(dynamics, response, name) for name in dynamics.contacts}
     return answer

@@ -36,6 +36,7 @@ from hybrid import (
     time_stepping,
 )
 from hybrid.declaration import AbstractFriction
+from hybrid.dynamics.readable import readable_equations
 
 ENERGIES = EnergyDynamics(kinetic="m*x_dot**2/2", potential="-P*x")
 EQUATIONS = EquationDynamics(mass_matrix=[["m"]], forces=["P"])
@@ -271,6 +272,14 @@ class DrumBrake(AbstractFriction):
     @property
     def limits(self):
         return f"({self.limit})/(1 - ({self.friction}))", f"({self.limit})/(1 + ({self.friction}))"
+
+
+def test_the_equations_shown_say_which_force_of_the_brake_they_hold():
+    shown = readable_equations(tug())
+    # M v' = h + W_T (lambda_T - mean_T): P alone, with the mean of -F and R
+    assert sympy.sympify(shown["h"][0]) - sympy.sympify(shown["mean_T"]["brake"]) == sympy.Symbol("P")
+    assert sympy.sympify(shown["mean_T"]["brake"]) == sympy.sympify("(R - F)/2")
+    assert "mean_T" not in readable_equations(tug(friction=[FrictionElement(name="seal", tangent="x", limit="F")]))
 
 
 def test_a_kind_of_brake_that_is_added_here_is_read_by_every_command():

@@ -59,7 +59,7 @@ def _cell_code(
         argument.add_attribute("noalias")
     row_places, column_places = ({step: k for k, step in enumerate(steps)} for steps in (rows, columns))
     builder = ir.IRBuilder(function.append_basic_block())
-    _Writer(cell, bits, row_places, column_places, builder, function.args).write()
+    _CodeWriter(cell, bits, row_places, column_places, builder, function.args).write()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(str(module)), machine)
     engine.finalize_object()
     kinds = [ctypes.c_void_p] * len(arguments) + [ctypes.c_int64] * 2
@@ -103,7 +103,7 @@ def _all(kind: Any, number: float) -> Any:
 
 
 @attrs.define(eq=False)
-class _Writer:
+class _CodeWriter:
     """Writes the code; ``known`` has the values that were computed on every way to where the builder is."""
 
     cell: CellRecording

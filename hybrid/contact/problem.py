@@ -172,10 +172,8 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
         is_indefinite = smallest < -rank
         kind = "not positive definite" if is_indefinite else "singular"
         advice = "check the signs of masses and inertias" if is_indefinite else "give every coordinate inertia"
-        names = dynamics.mechanism.coordinates
-        posture = ", ".join(f"{name} = {value:.6g}" for name, value in zip(names, state.q, strict=True))
         raise StateError(
-            f"{dynamics.name}: the mass matrix is {kind} at {posture} (smallest scaled eigenvalue "
+            f"{dynamics.name}: the mass matrix is {kind} at {posture(dynamics, state.q)} (smallest scaled eigenvalue "
             f"{smallest:.3g}): {advice}"
         )
 

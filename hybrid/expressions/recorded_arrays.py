@@ -172,6 +172,10 @@ def _solved(A: Any, b: Any) -> Any:
     return _told(np.array(right, dtype=object).reshape(b.shape))
 
 
+def _inverted(A: Any) -> Any:
+    return _solved(A, np.eye(A.shape[-1]))
+
+
 def _determinant(A: Any) -> Any:
     left = [list(row) for row in _bare(A)]
     sign = _eliminate(left, [[] for _ in left])
@@ -207,5 +211,6 @@ _REPLACED: Mapping[Any, Callable[..., Any]] = {
     np.where: _chosen,
     np.linalg.norm: _norm,
     np.linalg.solve: _solved,
+    np.linalg.inv: _inverted,
     np.linalg.det: _determinant,
 }

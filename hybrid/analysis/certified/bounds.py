@@ -93,9 +93,11 @@ def bound_shares(boxes: Batch, values: Batch, slopes: Batch, centre: Batch, brok
             error = 0.5 * (centre[n, f, 1] - centre[n, f, 0])
             range_ = 0.0
             for axis in range(k):
-                half = 0.5 * (boxes[n, axis, 1] - boxes[n, axis, 0]) * _SLACK
+                half = 0.5 * (boxes[n, axis, 1] - boxes[n, axis, 0])
                 low, high = slopes[n, f, axis, 0], slopes[n, f, axis, 1]
-                along[axis] = abs(0.5 * (low + high)) * half
+                along[axis] = (
+                    abs(0.5 * (low + high)) * half
+                )  # as it is: a steeper function has other shares, not wider ones
                 error += 0.5 * (high - low) * half
                 range_ += along[axis]
             if not error < np.inf:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from hybrid import Contact, EnergyDynamics, Mechanism, derive, read_mechanism, select, solve_state
+from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, derive, read_mechanism, select, solve_state
 from hybrid.analysis import Axis, certified_friction, certified_map, region_map
 from hybrid.cli import main
 from hybrid.contact import CellVerdict
@@ -448,3 +448,30 @@ def test_more_modes_than_a_number_holds_are_refused():
     axes = [Axis(f"x{k}_dot", -1, 1) for k in range(4)]
     with pytest.raises(ComputationError, match="81 different modes"):
         certified_map(blocks(4), axes=axes, pins=pins)
+
+
+@pytest.mark.parametrize(
+    ("force", "shares"),
+    [
+        ("P", {"stick": Fraction(3, 5), "slide+": Fraction(1, 5), "slide-": Fraction(1, 5)}),
+        # slips forwards where P > 6 - R, over 4 + R of 20; backwards where P < -6 - R, over 4 - R: 24 and 8 of 80
+        ("P + R", {"stick": Fraction(3, 5), "slide+": Fraction(3, 10), "slide-": Fraction(1, 10)}),
+    ],
+)
+@pytest.mark.parametrize("gap", [1e-3, 1e-8, 1e-12])
+def test_bounds_of_straight_boundaries_hold_to_the_last_digit(force, shares, gap):
+    block = Mechanism(
+        name="block",
+        coordinates=["x"],
+        parameters={"P": 0, "R": 0},
+        dynamics=EnergyDynamics(kinetic="x_dot**2"),
+        forces={"x": force},
+        friction=[FrictionElement(name="guide", tangent="x", limit=6)],
+    )
+    axes = [Axis.parse("P=-10:10"), Axis.parse("R=0:4")]
+    found = certified_map(derive(block), axes=axes, pins={"x": 0, "x_dot": 0}, gap=gap)
+    assert found.complete
+    assert found.regions.keys() == shares.keys()
+    for label, share in shares.items():
+        low, high = found.regions[label]
+        assert Fraction(low) <= share <= Fraction(high)

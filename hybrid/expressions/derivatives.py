@@ -194,6 +194,7 @@ def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | N
     Examples
     --------
     >>> import numpy as np
+    >>> from hybrid.expressions.graph import Builder
     >>> build = Builder()
     >>> m, f = build.name("m"), build.name("f")
     >>> solve_definite(build, np.array([[m]]), [[f]]) == [[build.divide(f, m)]]
@@ -248,6 +249,7 @@ def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:
 
     Examples
     --------
+    >>> from hybrid.expressions.graph import Builder
     >>> build = Builder()
     >>> a, one, zero = build.name("a"), build.number(1), build.number(0)
     >>> determinant(build, [[one, a, zero], [zero, one, zero], [a, a, a]]) == a

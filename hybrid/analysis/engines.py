@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from typing import TypeVar
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hybrid.errors import ComputationError, HybridError
 
-__all__ = ["Engine", "worked_off"]
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
+
+__all__ = ["Engine", "Processes", "worked_off"]
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")
@@ -18,6 +33,7 @@ Engine = Callable[[], Executor]
 """Makes an executor; called again where the processes of one have died."""
 
 _TOLD = (HybridError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+_LOOK = 1.0  # seconds between two looks at the process that was started
 _AT_ONCE = 64  # tasks handed out at once: results that wait take memory
 
 
@@ -114,3 +130,34 @@ def _tell(failed: Callable[[int, str], None] | None, number: int, error: BaseExc
     if failed is None or not isinstance(error, Exception):
         raise error
     failed(number, str(error) or type(error).__name__)
+
+
+class Processes(ProcessPoolExecutor):
+    """Processes that end at once where an error, or Ctrl-C, ends the work: what they are at is of no use any more.
+
+    Parameters
+    ----------
+    number : int
+    """
+
+    def __init__(self, number: int) -> None:
+        self._is_over = multiprocessing.Event()
+        super().__init__(number, initializer=_begin_as_worker, initargs=(self._is_over,))
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> bool | None:
+        if kind is not None:
+            self._is_over.set()
+        return super().__exit__(kind, *error)
+
+
+def _begin_as_worker(is_over: Event) -> None:
+    """Ctrl-C reaches every process of a terminal: the one that was started answers it, and tells the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(), is_over), daemon=True).start()
+
+
+def _end_with(parent: int, is_over: Event) -> None:
+    """End when the work is over, or the process that asked for it has gone, killed perhaps."""
+    while os.getppid() == parent and not is_over.wait(_LOOK):
+        pass
+    os._exit(1)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -19,7 +15,7 @@ import click
 from hybrid.cli.arguments import OutputPath
 
 if TYPE_CHECKING:
-    from multiprocessing.synchronize import Event
+    from concurrent.futures import Executor
 
     from hybrid.analysis.engines import Engine
 
@@ -28,7 +24,6 @@ __all__ = ["engine_options", "opened_engine", "store_option"]
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _PATIENCE = "10s"
-_LOOK = 1.0  # seconds between two looks at the process that was started
 
 
 def _needs_distributed(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -129,7 +124,12 @@ def opened_engine(workers: int | None, scheduler: str | None, *, is_long: bool) 
             yield executor
         return
     processes = workers or ((os.cpu_count() or 1) if is_long else 1)
-    yield (None if processes == 1 else partial(_Processes, processes))
+    if processes == 1:
+        yield None
+        return
+    from hybrid.analysis.engines import Processes
+
+    yield partial(Processes, processes)
 
 
 @contextmanager
@@ -147,29 +147,3 @@ def _scheduled(address: str) -> Iterator[Executor]:
         raise click.UsageError(f"no scheduler answers at {address}: {reason}") from None
     with client:
         yield client.get_executor(retries=3)
-
-
-class _Processes(ProcessPoolExecutor):
-    """Processes that end at once where an error, or Ctrl-C, ends the work: what they are at is of no use any more."""
-
-    def __init__(self, number: int) -> None:
-        self._is_over = multiprocessing.Event()
-        super().__init__(number, initializer=_begin_as_worker, initargs=(self._is_over,))
-
-    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> bool | None:
-        if kind is not None:
-            self._is_over.set()
-        return super().__exit__(kind, *error)
-
-
-def _begin_as_worker(is_over: Event) -> None:
-    """Ctrl-C reaches every process of a terminal: the one that was started answers it, and tells the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(), is_over), daemon=True).start()
-
-
-def _end_with(parent: int, is_over: Event) -> None:
-    """End when the work is over, or the process that asked for it has gone, killed perhaps."""
-    while os.getppid() == parent and not is_over.wait(_LOOK):
-        pass
-    os._exit(1)

@@ -83,8 +83,9 @@ class ModeSolution:
         forces: list[Any] = [np.zeros(())] * r
         for index, value in self.unknowns.items():
             forces[index] = value
-        for index, (other, factor) in self.factors.items():
-            forces[index] = factor * self.unknowns[other]
+        with np.errstate(invalid="ignore"):  # infinite at states where the equations are singular, and judged so
+            for index, (other, factor) in self.factors.items():
+                forces[index] = factor * self.unknowns[other]
         for index, constant in self.constants.items():
             forces[index] = forces[index] + constant
         return forces

@@ -111,7 +111,7 @@ def compare_map(
     Examples
     --------
     >>> import mechanisms
-    >>> from hybrid import derive
+    >>> from hybrid import Axis, derive
     >>> rod = derive(mechanisms.load("painleve_rod"))
     >>> axes = [Axis.parse("theta=0.1:1.5:40"), Axis.parse("theta_dot=0:3:40")]
     >>> found = compare_map(rod, axes=axes, pins={"slip.tip": 1}, parameters={"mu": 1.5})

@@ -197,18 +197,21 @@ class _Run:
 
     def decide(self) -> None:
         """Decide the frames that wait, those with the same contacts together."""
-        for frames in self.waiting.values():
+        for contacts, frames in list(
+            self.waiting.items()
+        ):  # an interrupt leaves a group to be decided anew, or decided
             places = np.array([k for k, _ in frames])
             state = states_of([posed for _, posed in frames], self.thresholds, self.backend.name)
             found = classify(state, tolerances=self.tolerances, standing_budget=0.0)
+            frictions = () if frames[0][1].rests else tuple(self.shares)
+            swept = [classify(with_friction(state, value), tolerances=self.tolerances).verdict for value in frictions]
             self.verdict[places], self.margin[places] = found.verdict, found.margin
             self.factor[places] = found.critical.factor
-            if not frames[0][1].rests:
-                for friction, counts in self.shares.items():
-                    sliding = classify(with_friction(state, friction), tolerances=self.tolerances)
-                    counts[0] += int(np.sum(sliding.verdict == CellVerdict.INCONSISTENT))
-                    counts[1] += int(np.sum(sliding.verdict == CellVerdict.INDETERMINATE))
-        self.waiting, self.n_waiting = {}, 0
+            for value, verdict in zip(frictions, swept, strict=True):
+                self.shares[value][0] += int(np.sum(verdict == CellVerdict.INCONSISTENT))
+                self.shares[value][1] += int(np.sum(verdict == CellVerdict.INDETERMINATE))
+            del self.waiting[contacts]
+            self.n_waiting -= len(frames)
 
     def decide_standing(self, log: Log, budget: float) -> None:
         """Decide a sample of the frames in which several spatial contacts rest."""

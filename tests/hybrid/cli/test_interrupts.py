@@ -49,7 +49,7 @@ module.{2} = interrupted
 HEARD = "import os, signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 CHILD = HEARD + "{}\nfrom hybrid.cli import main\nsys.exit(main(sys.argv[1:]))"
 ROD = ["rod_on_incline", "--param=mu=3/2", "--pin=phi=pi/3", "--pin=phi_dot=1/2", "--pin=slip.tip=-1"]
-PLANE = ["--axis=phi=0:pi:400", "--axis=phi_dot=-3:3:400"]
+PLANE = ["--axis=phi=0:pi:2000", "--axis=phi_dot=-3:3:2000"]  # a tenth takes longer than an interrupt
 
 
 def interrupted(where, *arguments):
@@ -68,7 +68,7 @@ def test_an_interrupted_report_says_what_is_missing(ending, tmp_path):
     page = tmp_path / f"page.{ending}"
     shown = interrupted(AT_CHUNK, "report", *ROD, *PLANE, "--json", "-o", str(page))
     found = json.loads(shown)
-    missing, tenth = found["map"]["missing"], 400 * 400 // 10  # which is computed at once, perhaps in several threads
+    missing, tenth = found["map"]["missing"], 2000 * 2000 // 10  # which is computed at once, perhaps in several threads
     assert found["complete"] is found["map"]["complete"] is False
     assert 0 < missing <= 9 * tenth
     assert missing % tenth == 0
@@ -78,7 +78,7 @@ def test_an_interrupted_report_says_what_is_missing(ending, tmp_path):
         assert json.loads(text) == found
     else:
         assert "Incomplete:" in text
-        assert f"{missing} of 160000 cells of the map" in text
+        assert f"{missing} of 4000000 cells of the map" in text
         assert f"of which {missing} are missing" in text
 
 
@@ -94,8 +94,7 @@ def test_a_report_tells_its_progress():
 
 
 def test_an_interrupted_map_and_motion_are_printed_as_incomplete():
-    fine = ["--axis=phi=0:pi:4000", "--axis=phi_dot=-3:3:4000"]  # a tenth takes longer than an interrupt
-    shown = interrupted(AT_CHUNK, "map", "rod_on_incline", *fine, "--pin=slip.tip=-1", "--json")
+    shown = interrupted(AT_CHUNK, "map", "rod_on_incline", *PLANE, "--pin=slip.tip=-1", "--json")
     found = json.loads(shown)
     assert (found["complete"], found["missing"] > 0) == (False, True)
     fall = ["bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=3", "--json"]

@@ -197,9 +197,8 @@ class _Run:
 
     def decide(self) -> None:
         """Decide the frames that wait, those with the same contacts together."""
-        for contacts, frames in list(
-            self.waiting.items()
-        ):  # an interrupt leaves a group to be decided anew, or decided
+        for contacts, frames in list(self.waiting.items()):
+            # all of a group is counted at its end: after an interrupt it is decided once more
             places = np.array([k for k, _ in frames])
             state = states_of([posed for _, posed in frames], self.thresholds, self.backend.name)
             found = classify(state, tolerances=self.tolerances, standing_budget=0.0)

@@ -9,7 +9,7 @@ import pytest
 from hybrid.cli import main
 from hybrid.contact import CellVerdict
 from hybrid.errors import FileError, StateError
-from hybrid.numeric import NumericState, select
+from hybrid.numeric import NumericState, classify, select
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.lint import lint
 from hybrid.numeric.logs import Log, frame_times, read_log
@@ -100,6 +100,20 @@ def test_friction_decides_the_shares(report):
     assert (low[0], low[1], low[2]) == (0.4, 0.0, 0.0)
     assert high[0] == 2.0
     assert high[1] + high[2] >= report.by_friction[3][1] + report.by_friction[3][2]
+
+
+def test_an_interrupt_while_frictions_are_swept_counts_no_frame_twice(walk, report, monkeypatch):
+    backend, calls = load(WALKER), iter(range(10**6))
+
+    def interrupted(*arguments, **options):
+        if next(calls) == 3:  # the third friction of the first group
+            raise KeyboardInterrupt
+        return classify(*arguments, **options)
+
+    monkeypatch.setattr("hybrid.numeric.lint.classify", interrupted)
+    found = lint(backend, read_log(walk, backend), on_interrupt="keep")
+    assert not found.is_complete
+    assert found.by_friction == report.by_friction  # of frames that were all read before
 
 
 def rod_log(tmp_path, name="rod.npz", **changes):

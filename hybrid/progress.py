@@ -9,11 +9,8 @@ import signal
 import sys
 import threading
 import time
-import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self
-
-from hybrid.errors import StateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,6 +116,8 @@ def keeps_partial(on_interrupt: OnInterrupt) -> bool:
     (False, True)
     """
     if on_interrupt not in ("raise", "keep"):
+        from hybrid.errors import StateError  # the help of a program needs this module, and no errors
+
         raise StateError(f"on_interrupt must be 'raise' or 'keep', not {on_interrupt!r}")
     return on_interrupt == "keep"
 
@@ -180,6 +179,8 @@ class _NotebookLine:
     """A line of the cell's output that is written anew, by the computation itself: other threads have no cell."""
 
     def __init__(self, label: str, patience: float, shell: Any) -> None:
+        import uuid  # which asks for the platform, and few run in a notebook
+
         self._label, self._patience, self._shell = label, patience, shell
         self._name = uuid.uuid4().hex
         self._is_shown = False

@@ -37,7 +37,6 @@ def foreign_hybrid() -> str:
     >>> foreign_hybrid()
     ''
     """
-    from importlib.metadata import packages_distributions
     from importlib.util import find_spec
     from pathlib import Path
 
@@ -45,6 +44,8 @@ def foreign_hybrid() -> str:
     file = Path(found.origin) if found is not None and found.origin else None
     if file is not None and _OWN in file.read_text(encoding="utf-8", errors="replace")[:200]:
         return ""
+    from importlib.metadata import packages_distributions  # slow to load, and needed for the sentence alone
+
     others = sorted(set(packages_distributions().get("hybrid", ())) - {"painleve"})
     whose = f" of {' and '.join(others)}" if others else ""
     where = f"the package hybrid in {file.parent} is another one's{whose}" if file else "the package hybrid is missing"

@@ -10,7 +10,6 @@ import errno
 import io
 import os
 import sys
-import traceback
 import warnings
 from collections import UserDict
 from collections.abc import Sequence
@@ -21,9 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import shell_complete
 
-from hybrid.cli.citing import CITE, citing, own_source, say_sources
 from hybrid.progress import answers_come_first
 
 if TYPE_CHECKING:
@@ -130,6 +127,8 @@ def _reported(error: Exception) -> int:
             of_the_machine = error.errno in _OF_THE_MACHINE
             status = ExitStatus.NOT_COMPUTED if of_the_machine else ExitStatus.BAD_INPUT
             return _say(f"{named}{error.strerror or error}", status)
+    import traceback
+
     if os.environ.get(TRACEBACK_VARIABLE, "0") not in ("", "0"):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)
@@ -165,39 +164,72 @@ Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be co
 """
 
 
-_PLACES = {
-    "list": "catalogue.list_",
-    "show": "catalogue.show",
-    "check": "catalogue.check",
-    "verdict": "verdict.verdict",
-    "graph": "graph.graph",
-    "critical-friction": "paradox.critical_friction",
-    "map": "regions.map_",
-    "certify": "certify.certify",
-    "simulate": "motion.simulate",
-    "ensemble": "ensemble.ensemble",
-    "impact": "comparison.impact",
-    "compare": "comparison.compare",
-    "compare-map": "comparison_map.compare_map",
-    "restitution": "comparison_map.restitution",
-    "sensitivity": "sensitivity.sensitivity",
-    "report": "report.report",
-    "explore": "explore.explore",
-    "lint": "lint.lint",
-    "import": "catalogue.import_",
-    "new": "catalogue.new",
-    "schema": "catalogue.schema",
-    "lcp": "complementarity.lcp_",
-    "doctor": "doctor.doctor",
+_COMMANDS = {
+    "list": ("catalogue.list_", "Names of the mechanisms of all installed catalogues."),
+    "show": ("catalogue.show", "Equations, contact terms, parameters and modes of MECH."),
+    "check": ("catalogue.check", "The errors of a mechanism's declaration, with line and column."),
+    "verdict": (
+        "verdict.verdict",
+        "Which contact modes of MECH are consistent at a state: one, several, or none, with evidence.",
+    ),
+    "graph": ("graph.graph", "The hybrid automaton of MECH: modes, guards, resets."),
+    "critical-friction": ("paradox.critical_friction", "The least friction that brings a paradox, and where."),
+    "map": ("regions.map_", "Which modes of MECH are consistent over two quantities."),
+    "certify": ("certify.certify", "Prove which modes of MECH are consistent over a box."),
+    "simulate": (
+        "motion.simulate",
+        "Follow the motion of MECH from a state, with every change of mode and impact located.",
+    ),
+    "ensemble": ("ensemble.ensemble", "Follow motions of MECH from many starts, and count how they end."),
+    "impact": ("comparison.impact", "Velocities of MECH after an impact of its closed contacts, by an impact law."),
+    "compare": (
+        "comparison.compare",
+        "What the rigid problem, the impact laws and compliant contacts say about a state of MECH.",
+    ),
+    "compare-map": (
+        "comparison_map.compare_map",
+        "Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities.",
+    ),
+    "restitution": (
+        "comparison_map.restitution",
+        "Restitution and absorbed energy of a compliant impact of MECH over posture and incidence.",
+    ),
+    "sensitivity": (
+        "sensitivity.sensitivity",
+        "Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip.",
+    ),
+    "report": ("report.report", "A self-contained page on a state of MECH: verdict, evidence, map, automaton."),
+    "explore": (
+        "explore.explore",
+        "Look at MECH in the browser: its map, verdicts, forces and motions while sliders move.",
+    ),
+    "lint": (
+        "lint.lint",
+        "Where the rigid contacts of MODEL, an MJCF or URDF file, have no solution or several along a log.",
+    ),
+    "import": ("catalogue.import_", "A planar open chain of MODEL, an MJCF or URDF file, as a mechanism file."),
+    "new": ("catalogue.new", "A commented mechanism file, valid as it stands, to be filled in."),
+    "schema": (
+        "catalogue.schema",
+        "The JSON schema of mechanism files, with which editors complete and check them, or of what COMMAND answers.",
+    ),
+    "lcp": (
+        "complementarity.lcp_",
+        "Every solution of the problem M, q in a JSON or NPZ FILE, or of a planar FCLIB contact problem (HDF5).",
+    ),
+    "doctor": ("doctor.doctor", "Check the installation and say what to do about it."),
 }
+"""Where each command is, and its line in the list of them: the first of its docstring, which is not loaded for that."""
 
 
 class _Commands(UserDict[str, Any]):
     """The commands by name, each loaded when it is first asked for."""
 
     def __getitem__(self, name: str) -> click.Command:
-        if isinstance(self.data[name], str):
-            module, _, function = self.data[name].partition(".")
+        if isinstance(self.data[name], tuple):
+            from hybrid.cli.citing import CITE
+
+            module, _, function = self.data[name][0].partition(".")
             self.data[name] = getattr(import_module(f"hybrid.cli.{module}"), function)
             self.data[name].params.append(CITE)
         command: click.Command = self.data[name]
@@ -224,20 +256,29 @@ class _Program(click.Group):
                 if values.get("cite") and values.get("as_json"):
                     raise click.UsageError("--cite prints BibTeX and sentences, not JSON: leave out --json", inner)
                 if values.get("cite"):
+                    from hybrid.cli.citing import citing
+
                     mechanism = values.get("file" if name == "check" else "mechanism")
                     return name, citing(str(name), mechanism if isinstance(mechanism, str) else None), []
         return name, command, rest
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by their lines; none is loaded for it."""
+        lines = [click.Command(name, help=line) for name, (_, line) in _COMMANDS.items()]
+        click.Group(commands=lines).format_commands(ctx, formatter)
+
 
 def _cite(ctx: click.Context, _: click.Parameter, is_asked: bool) -> None:
     if is_asked and not ctx.resilient_parsing:
+        from hybrid.cli.citing import own_source, say_sources
+
         say_sources([own_source()])
         ctx.exit()
 
 
 @click.group(
     cls=_Program,
-    commands=_Commands(_PLACES),
+    commands=_Commands(_COMMANDS),
     epilog=_EPILOG,
     invoke_without_command=True,  # click refuses a bare call with the whole help as its message
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -282,5 +323,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 stream.reconfigure(errors="replace")
     asked = os.environ.get(COMPLETION)
     if asked and arguments is None:
+        from click.shell_completion import shell_complete
+
         return shell_complete(program, {}, "painleve", COMPLETION, asked)
     return run(program, arguments)

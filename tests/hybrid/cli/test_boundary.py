@@ -111,6 +111,21 @@ def test_help_answers_in_under_0_3_seconds():
     assert min(seconds() for _ in range(3)) < 0.3
 
 
+def test_help_lists_every_command_by_the_first_sentence_of_its_own_help_and_loads_none():
+    code = (
+        "import sys; from hybrid.cli import main; status = main(['--help']); "
+        "print(status, *(name for name in sys.modules if name.startswith('hybrid.cli.')), file=sys.stderr)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stderr.split() == ["0", "hybrid.cli.program"]
+
+    context = click.Context(program, info_name="painleve", max_content_width=200, terminal_width=200)
+    listed = program.get_help(context).partition("Commands:")[2]
+    for name in program.commands:
+        (line,) = (line for line in listed.splitlines() if line.split()[:1] == [name])
+        assert line.split(maxsplit=1)[1] == program.commands[name].get_short_help_str(limit=150)
+
+
 def test_every_command_has_help_that_fits_a_terminal(capsys):
     for name in program.commands:
         assert main([name, "--help"]) == 0

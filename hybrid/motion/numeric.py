@@ -336,10 +336,12 @@ class NumericFlow:
     def _distribution(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
         """Forces to show where they are not unique, and the slack that tells how long any distribution is admissible.
 
-        The slack is infinite where forces are unique, so that their own guards tell.
+        The slack is infinite where forces are unique, so that their own guards tell. A tangential force without
+        friction to give it is none of those that may be chosen.
         """
         slopes, constants = self._slacks(terms, solved)
-        r = len(solved.law.unknown)
+        r, smooth = len(solved.law.unknown), self._smooth(terms)
+        none = [i for i, row in enumerate(solved.law.unknown) if row.axis is not None and row.element in smooth]
         forces = np.broadcast_to(solved.forces, (*solved.shape, r)).reshape(-1, r).copy()
         slack = np.full(len(forces), np.inf)
         shape, (n, m) = solved.shape, (solved.response.shape[-2], slopes.shape[-2])
@@ -347,14 +349,22 @@ class NumericFlow:
         responses = np.broadcast_to(solved.response, (*shape, n, r)).reshape(-1, n, r)
         for index, at in enumerate(forces):
             null = null_space(systems[index], responses[index])
+            if none and null.shape[1]:
+                forces[index] = at = at - null @ (np.linalg.pinv(null[none], rcond=RANK) @ at[none])
+                null = null_space(systems[index], np.vstack([responses[index], np.eye(r)[none]]))
             if null.shape[1]:
                 rows, values = slopes.reshape(-1, m, r)[index], constants.reshape(-1, m)[index]
                 forces[index], slack[index] = admissible(at, null, rows, values)
         return forces.reshape(*shape, r), slack.reshape(shape)
 
+    def _smooth(self, terms: Terms) -> frozenset[ForceElement]:
+        """Force elements that stick without friction: nothing but the others holds them."""
+        sticking = (part.element for part in self.parts if part.sticks)
+        return frozenset(item for item in sticking if not np.any(self._coefficient(terms, item, is_static=True)))
+
     def _slacks(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
         """Inequalities of the mode: pressing normal forces, and sticking within the cone or a polygon in it."""
-        r = len(solved.law.unknown)
+        r, smooth = len(solved.law.unknown), self._smooth(terms)
         place = {row.place: column for column, row in enumerate(solved.law.unknown)}
         slopes, constants = [], []
         for part in self.parts:
@@ -363,7 +373,7 @@ class NumericFlow:
                 normal[..., place[ForceRow(part.element).place]] = part.side
                 slopes.append(normal)
                 constants.append(np.zeros(solved.shape))
-            if not part.sticks:
+            if not part.sticks or part.element in smooth:
                 continue
             limit = np.broadcast_to(self._coefficient(terms, part.element, is_static=True), solved.shape)
             for direction in _around(len(part.columns)):
@@ -372,6 +382,8 @@ class NumericFlow:
                     row[..., place["T", column]] = -component
                 slopes.append(row)
                 constants.append(np.zeros(solved.shape) if part.presses else np.array(limit))
+        if not slopes:  # nothing presses, and no friction holds
+            return np.zeros((*solved.shape, 1, r)), np.full((*solved.shape, 1), np.inf)
         return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
 
     def _by_element(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
@@ -394,7 +406,10 @@ class NumericFlow:
         values = [guard.distance(view) for guard in self.guards]
         if slack is None:
             return values
+        own = {item.name for item in self._smooth(view.terms)}
         return [
-            np.where(np.isfinite(slack), slack, value) if guard.kind in (*RELEASES, *CONES) else value
+            np.where(np.isfinite(slack), slack, value)
+            if guard.kind in RELEASES or (guard.kind in CONES and guard.element not in own)
+            else value
             for guard, value in zip(self.guards, values, strict=True)
         ]

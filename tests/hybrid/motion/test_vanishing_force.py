@@ -8,7 +8,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate, solve_state
-from hybrid.contact import ContactMode
+from hybrid.contact import ContactMode, NewtonImpact
 from hybrid.motion import Settings, Stop
 from hybrid.motion.context import Context
 from hybrid.motion.selecting import decide
@@ -97,3 +97,29 @@ def test_a_history_that_no_consistent_mode_agrees_with_is_told():
     denied = decide(context, attrs.evolve(moment, broken={"rail": ContactMode.SLIDE_MINUS}), 1.0)
     assert denied.choice.mode.label == "slide+"
     assert "no consistent mode agrees with what static friction held or let go" in denied.note
+
+
+@pytest.mark.parametrize("start", [0.0, -0.1], ids=["at rest", "chatters to rest"])
+@pytest.mark.parametrize("idle", [False, True], ids=["alone", "beside a swing"])
+def test_a_smooth_block_leaves_the_corner_of_slope_and_wall_when_the_load_turns(start, idle):
+    corner = Mechanism(
+        name="corner", coordinates=["x", "y", *(["z"] if idle else [])], forces={"x": "5*cos(t) - 5"},
+        dynamics=EnergyDynamics(
+            kinetic="(x_dot**2 + y_dot**2)/2" + " + z_dot**2/2" * idle, potential="10*y" + " + 8*z**2" * idle
+        ),
+        contact=[
+            Contact(name="slope", gap="y + x/2", tangent="x - y/2", friction="0", restitution="0"),
+            Contact(name="wall", gap="-x", restitution="0.3"),
+        ],
+    )  # fmt: skip
+    state = State([start, -start / 2, *([0.3] * idle)], [0.0] * (2 + idle))
+    motion = simulate(derive(corner), state, t_end=2.0, law=NewtonImpact())
+    # The slope carries 10 upwards and 5 towards the wall, which gives back 5 cos t. From pi/2 on the block slides up
+    # the slope, 1 + 1/4 of its mass along x: 5/4 x'' = 5 cos t.
+    left = motion.events[-1]
+    assert "wall" in left.elements
+    assert left.mode_after.label == "slope=slide-,wall=free"
+    assert left.t == pytest.approx(math.pi / 2, abs=1e-13)  # rounding of a force of 5 that falls by 5 a second
+    assert motion.termination is Termination.END_TIME
+    assert motion.v[0] == pytest.approx(4 * (math.sin(2) - 1), abs=1e-11)  # errors of some ten steps of 1e-12
+    assert motion.q[0] == pytest.approx(4 * (math.pi / 2 - 2 - math.cos(2)), abs=1e-11)

@@ -134,11 +134,7 @@ def closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:
     Samples
         Starting postures instead, if no iteration converges. Found once for every set of contacts.
     """
-    key = (Samples, tuple(closed))
-    if key not in dynamics.programs:
-        dynamics.programs[key] = _closed_postures(dynamics, closed)
-    found: Samples = dynamics.programs[key]
-    return found
+    return dynamics.once(_closed_postures, tuple(closed), depends_on_values=True)
 
 
 def _closed_postures(dynamics: Dynamics, closed: Sequence[int]) -> Samples:

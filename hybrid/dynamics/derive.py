@@ -5,18 +5,18 @@ Where what is asked of a mechanism meets its derived equations and the values of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import numpy as np
 
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.arithmetic import is_finite
-from hybrid.dynamics.equations import Equations, equations_of
+from hybrid.dynamics.equations import Equations, equations_of, turn_nodes
 from hybrid.errors import ArgumentError
-from hybrid.expressions import FUNCTIONS, Builder, Kernel, Nodes, compile_kernel, jacobian
+from hybrid.expressions import Builder, Kernel, compile_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
     from hybrid.dynamics.model import SymbolicModel
 
-__all__ = ["Dynamics", "Terms", "Values", "bound", "derive", "turn_nodes"]
+__all__ = ["Dynamics", "Terms", "Values", "bound", "derive"]
 
 
 Values = Mapping[str, Any]
+Made = TypeVar("Made")
 
 
 @attrs.frozen(eq=False)
@@ -112,9 +113,6 @@ class Dynamics(AbstractDisplayed):
         Values of parameters that replace the declared ones.
     values : mapping of str to float or array
         Of all parameters.
-    programs : dict
-        Functions that were compiled from the graph for this mechanism, by what they compute, so that
-        they are compiled once; filled on demand.
     """
 
     mechanism: Mechanism
@@ -130,7 +128,8 @@ class Dynamics(AbstractDisplayed):
     turns_vary: bool = attrs.field(repr=False)
     values: Mapping[str, Any] = attrs.field(repr=False)
     given: Mapping[str, Any] = attrs.field(factory=dict)
-    programs: dict[Any, Any] = attrs.field(factory=dict, repr=False)
+    _shared: dict[Any, Any] = attrs.field(factory=dict, repr=False)
+    _own: dict[Any, Any] = attrs.field(init=False, factory=dict, repr=False)
 
     def __repr__(self) -> str:
         parts = (*self.contacts, *self.elements, *self.rigid)
@@ -175,6 +174,28 @@ class Dynamics(AbstractDisplayed):
             return self
         given = {**self.given, **parameters}
         return attrs.evolve(self, given=given, values=self.mechanism.parameter_values(given))
+
+    def once(self, make: Callable[..., Made], *key: Hashable, depends_on_values: bool = False) -> Made:
+        """``make(self, *key)``, computed at the first call and kept.
+
+        Parameters
+        ----------
+        make : callable
+            Of the dynamics and ``key``; defined in a module, not on the spot.
+        key : hashable
+        depends_on_values : bool, default False
+            True if the answer depends on the values of the parameters: it is kept for these alone.
+
+        Returns
+        -------
+        object
+        """
+        kept, place = self._own if depends_on_values else self._shared, (make, *key)
+        try:
+            found: Made = kept[place]
+        except KeyError:
+            found = kept.setdefault(place, make(self, *key))  # two threads at once take the same answer
+        return found
 
     @property
     def n(self) -> int:
@@ -240,12 +261,7 @@ class Dynamics(AbstractDisplayed):
     @property
     def model(self) -> SymbolicModel:
         """The same equations in SymPy, under the names of the declaration: for people to read."""
-        from hybrid.dynamics.model import SymbolicModel, symbolic_model
-
-        if SymbolicModel not in self.programs:
-            self.programs[SymbolicModel] = symbolic_model(self.equations)
-        found: SymbolicModel = self.programs[SymbolicModel]
-        return found
+        return self.once(_symbolic)
 
     @cached_property
     def radians(self) -> NDArray[np.float64] | None:
@@ -254,13 +270,10 @@ class Dynamics(AbstractDisplayed):
         None where it depends on the position or on time, or where parameters are arrays.
         """
         if not any(self._turns.used.values()):  # alike for all values of the parameters
-            if "radians" not in self.programs:
-                self.programs["radians"] = self.radians_at(np.zeros(self.n), 0.0)
-            found: NDArray[np.float64] = self.programs["radians"]
-            return found
+            return self.once(_radians_anywhere)
         if self.turns_vary or any(np.ndim(value) for value in self.values.values()):
             return None
-        return self.radians_at(np.zeros(self.n), 0.0)
+        return _radians_anywhere(self)
 
     def radians_at(self, q: Any, t: Any) -> NDArray[np.float64]:
         """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
@@ -366,6 +379,16 @@ def _bound(mechanism: Mechanism, given: Values) -> Dynamics:
     return derive(mechanism).at(given)
 
 
+def _symbolic(dynamics: Dynamics) -> SymbolicModel:
+    from hybrid.dynamics.model import symbolic_model
+
+    return symbolic_model(dynamics.equations)
+
+
+def _radians_anywhere(dynamics: Dynamics) -> NDArray[np.float64]:
+    return dynamics.radians_at(np.zeros(dynamics.n), 0.0)
+
+
 def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
     """Compile :func:`turn_nodes`, and say whether any of that depends on the position or on time."""
     build = Builder(equations.graph)
@@ -373,35 +396,6 @@ def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
     names = build.graph().names(int(node) for rates in found.values() for node in rates)
     varies = names - equations.parameters.keys()
     return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
-
-
-def turn_nodes(build: Builder, equations: Equations) -> dict[str, Nodes]:
-    """How fast the arguments of functions such as ``sin`` change with every coordinate, as nodes.
-
-    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
-
-    Parameters
-    ----------
-    build : Builder
-        Of the graph of the equations.
-    equations : Equations
-
-    Returns
-    -------
-    dict of str to array of int
-        By the number of the coordinate.
-    """
-    graph = equations.graph
-    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
-    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
-    inner = {
-        graph.arguments[node][0]
-        for node in graph.needed(roots)
-        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
-    }
-    rates = jacobian(build, sorted(inner), equations.coordinates)
-    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
-    return {index: nodes for index, nodes in turns.items() if len(nodes)}
 
 
 def _columns(mechanism: Mechanism) -> dict[str, slice]:

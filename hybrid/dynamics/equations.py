@@ -13,7 +13,18 @@ from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.parts import EquationDynamics
 from hybrid.declaration.tree import CONSTANTS, Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
-from hybrid.expressions import Builder, Graph, Nodes, Program, compile_program, derivative, dot, gradient, jacobian
+from hybrid.expressions import (
+    FUNCTIONS,
+    Builder,
+    Graph,
+    Nodes,
+    Program,
+    compile_program,
+    derivative,
+    dot,
+    gradient,
+    jacobian,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +32,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Constraint, Contact, Mechanism
     from hybrid.declaration.parts import AbstractFriction
 
-__all__ = ["TIME", "Equations", "Reader", "equations_of", "read", "texts_of"]
+__all__ = ["TIME", "Equations", "Reader", "equations_of", "read", "texts_of", "turn_nodes"]
 
 
 @attrs.frozen(eq=False)
@@ -402,3 +413,32 @@ def _applied(build: Builder, node: Apply, arguments: list[int], expression: Expr
 def _unusable(expression: Expression, reason: str) -> DeclarationError:
     text = expression.text if len(expression.text) <= 80 else f"{expression.text[:77]}..."
     return DeclarationError(Problem(f"'{text}' {reason}"))
+
+
+def turn_nodes(build: Builder, equations: Equations) -> dict[str, Nodes]:
+    """How fast the arguments of functions such as ``sin`` change with every coordinate, as nodes.
+
+    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
+
+    Parameters
+    ----------
+    build : Builder
+        Of the graph of the equations.
+    equations : Equations
+
+    Returns
+    -------
+    dict of str to array of int
+        By the number of the coordinate.
+    """
+    graph = equations.graph
+    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
+    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
+    inner = {
+        graph.arguments[node][0]
+        for node in graph.needed(roots)
+        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
+    }
+    rates = jacobian(build, sorted(inner), equations.coordinates)
+    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
+    return {index: nodes for index, nodes in turns.items() if len(nodes)}

@@ -13,7 +13,7 @@ from hybrid.expressions import Builder, Nodes, jacobian
 from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -315,9 +315,9 @@ def _spread(array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.fl
     return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
-def _equations(dynamics: Dynamics, pins: Pins) -> Nodes:
+def _equations(dynamics: Dynamics, positions: Iterable[str]) -> Nodes:
     equations = dynamics.equations
-    gaps = [dynamics.contacts.index(name.removeprefix("gap.")) for name in pins.positions if name.startswith("gap.")]
+    gaps = [dynamics.contacts.index(name.removeprefix("gap.")) for name in positions if name.startswith("gap.")]
     return np.concatenate([equations.gap[gaps], equations.constraint])
 
 
@@ -346,13 +346,14 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     >>> is_explicit(arm, sort_pins(arm, {"theta1": 1, "theta1_dot": 0}))
     False
     """
-    key = (is_explicit, tuple(pins.positions))
-    if key not in dynamics.programs:
-        free = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
-        build, equations = Builder(dynamics.equations.graph), _equations(dynamics, pins)
-        slopes = jacobian(build, equations, [build.name(name) for name in free])
-        dynamics.programs[key] = build.graph().names(slopes.ravel()).isdisjoint(free)
-    return bool(dynamics.programs[key])
+    return dynamics.once(_is_explicit, tuple(pins.positions))
+
+
+def _is_explicit(dynamics: Dynamics, positions: tuple[str, ...]) -> bool:
+    free = [name for name in dynamics.mechanism.coordinates if name not in positions]
+    build = Builder(dynamics.equations.graph)
+    slopes = jacobian(build, _equations(dynamics, positions), [build.name(name) for name in free])
+    return build.graph().names(slopes.ravel()).isdisjoint(free)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
@@ -374,7 +375,7 @@ def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[st
     """
     if name in dynamics.mechanism.parameters:
         return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
-    used = dynamics.equations.names(_equations(dynamics, pins))
+    used = dynamics.equations.names(_equations(dynamics, pins.positions))
     return name in used or (name in pins.positions and name.startswith("gap."))
 
 
@@ -395,7 +396,7 @@ def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[st
     arrays = [name for name, value in parameters.items() if np.ndim(value)]
     if not arrays:
         return dict(parameters)
-    used = dynamics.equations.names(_equations(dynamics, pins))
+    used = dynamics.equations.names(_equations(dynamics, pins.positions))
     left_out = [name for name in arrays if not _counts(dynamics, name, parameters[name], used)]
     return {name: value for name, value in parameters.items() if name not in left_out}
 

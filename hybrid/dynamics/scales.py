@@ -306,9 +306,7 @@ def summands_of(dynamics: Dynamics, terms: Terms, q: Any, v: Any, *, t: Any = 0.
     >>> float(terms.h[0]), float(summands_of(hung, terms, [0.2], [0.0]).h[0])
     (0.0, 4.0)
     """
-    if Summands not in dynamics.programs:
-        dynamics.programs[Summands] = _compiled(dynamics)
-    kernel: Kernel = dynamics.programs[Summands]
+    kernel = dynamics.once(_compiled)
     if not kernel.shapes:
         return None
     return with_sums(terms, kernel(dynamics.kernel_arguments(q, v, t)))

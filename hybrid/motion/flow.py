@@ -153,12 +153,7 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[ElementMode], *, independe
         return False
     if rows < 2:
         return True
-    # the answer is kept for the last parameters alone: a study of thousands of them asks for each but once
-    key, values = (_is_independent, tuple(parts)), tuple(dynamics.arguments)
-    known = dynamics.programs.get(key)
-    if known is None or known[0] != values:
-        known = dynamics.programs[key] = (values, _is_independent(dynamics, parts))
-    return bool(known[1])
+    return dynamics.once(_is_independent, tuple(parts), depends_on_values=True)
 
 
 def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
@@ -344,10 +339,7 @@ def make_flow(
     parts = rows_of(dynamics, mode, sides)
     if not is_eliminable(dynamics, parts, independent=independent):
         return NumericFlow(mode, parts, guards_of(parts), dynamics)
-    key = (FlowProgram, parts)
-    if key not in dynamics.programs:
-        dynamics.programs[key] = _program(dynamics, parts)
-    program = dynamics.programs[key]
+    program = dynamics.once(_program, parts)
     # without a reference, zero, friction is against the slip itself
     values, references = dynamics.arguments, [0.0] * program.n_references
     observed, guards = (_rows(one, values, references) for one in (program.observation, program.guard_values))

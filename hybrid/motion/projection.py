@@ -71,14 +71,7 @@ class RankGuard:
 
     @_jacobian.default
     def _compiled(self) -> Callable[[Any, Any], tuple[Any, ...]]:
-        dynamics = self.space.dynamics
-        if RankGuard not in dynamics.programs:
-            build = Builder(dynamics.equations.graph)
-            dynamics.programs[RankGuard] = dynamics.equations.program(
-                build, dynamics.equations.J.ravel().tolist()
-            ).vector
-        make: Callable[..., Callable[[Any, Any], tuple[Any, ...]]] = dynamics.programs[RankGuard]
-        return make(dynamics.arguments)
+        return self.space.dynamics.once(_jacobian_program)(self.space.dynamics.arguments)
 
     @property
     def is_full(self) -> bool:
@@ -405,10 +398,8 @@ def single_gap(
     >>> held.gap, held.rate, held.lift
     (0.5, -2.0, [1.0])
     """
-    key = (single_gap, index)
-    if key not in dynamics.programs:
-        dynamics.programs[key] = _program(dynamics, index)
-    function, n = dynamics.programs[key]([float(values[name]) for name in dynamics.equations.parameters]), dynamics.n
+    function = dynamics.once(_program, index)([float(values[name]) for name in dynamics.equations.parameters])
+    n = dynamics.n
 
     def evaluate(t: float, y: list[float]) -> SingleGap | None:
         try:
@@ -418,6 +409,11 @@ def single_gap(
         return SingleGap(gap, rate, mobility, columns[:n], columns[n:]) if mobility > 0.0 else None
 
     return evaluate
+
+
+def _jacobian_program(dynamics: Dynamics) -> Callable[..., Callable[[Any, Any], tuple[Any, ...]]]:
+    build = Builder(dynamics.equations.graph)
+    return dynamics.equations.program(build, dynamics.equations.J.ravel().tolist()).vector
 
 
 def _program(dynamics: Dynamics, index: int) -> Callable[..., Any]:

@@ -17,7 +17,8 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.table import not_negative
-from hybrid.dynamics.derive import Terms, turn_nodes
+from hybrid.dynamics.derive import Terms
+from hybrid.dynamics.equations import turn_nodes
 from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
 from hybrid.expressions import (
     FUNCTIONS,

@@ -54,12 +54,12 @@ def flow_of(dynamics: Dynamics, mode: Mode) -> ModeFlow | None:
     parts = rows_of(dynamics, mode, None)
     if dynamics.rigid or spatial_slides(parts) or not is_eliminable(dynamics, parts, independent=False):
         return None
-    key = (ModeFlow, parts)
-    if key not in dynamics.programs:
-        nodes = ModeNodes.of(dynamics, parts)
-        equations, solved, guards = nodes.equations, eliminate(nodes), guards_of(parts)
-        watched = [guard.distance(NodeView(nodes, solved)).node for guard in guards]
-        rates = lane_program(equations, nodes.build, [*equations.velocities, *solved.acceleration])
-        dynamics.programs[key] = ModeFlow(mode, parts, guards, rates, lane_program(equations, nodes.build, watched))
-    found: ModeFlow = dynamics.programs[key]
-    return found
+    return dynamics.once(_flow, mode, parts)
+
+
+def _flow(dynamics: Dynamics, mode: Mode, parts: tuple[ElementMode, ...]) -> ModeFlow:
+    nodes = ModeNodes.of(dynamics, parts)
+    equations, solved, guards = nodes.equations, eliminate(nodes), guards_of(parts)
+    watched = [guard.distance(NodeView(nodes, solved)).node for guard in guards]
+    rates = lane_program(equations, nodes.build, [*equations.velocities, *solved.acceleration])
+    return ModeFlow(mode, parts, guards, rates, lane_program(equations, nodes.build, watched))

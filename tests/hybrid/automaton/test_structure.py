@@ -8,7 +8,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import mechanisms
+from hybrid import derive
 from hybrid.automaton import IMPACT, GuardKind, Reset, Rule, build_automaton
+from hybrid.automaton.numeric import closed_postures
 from hybrid.contact import Mode
 from hybrid.errors import ComputationError
 from tests.hybrid.automaton.machines import automaton_of, dynamics_of
@@ -203,3 +206,13 @@ def test_freedom_is_counted_where_the_contacts_touch():
     field = automaton.location("left=slide+,right=slide+").vector_field(flat, np.array([1.0, 0.0, 0.0]))
     # all of the weight rests on friction mu: decelerates by mu g
     np.testing.assert_allclose(field, [-0.5, 0.0, 0.0], atol=1e-14)
+
+
+def test_postures_are_kept_for_the_values_of_the_parameters_they_touch_at():
+    rod = derive(mechanisms.load("rod_on_incline"))
+    for bound in (rod, rod.at({"l": 3.0}), rod):
+        samples = closed_postures(bound, [0])
+        y, phi = samples.q[:, 1], samples.q[:, 2]
+        height = y - bound.values["l"] * np.sin(phi)  # of the tip above the plane, by hand
+        np.testing.assert_allclose(height, 0.0, atol=1e-9)  # Newton's steps end below the tolerance of a closed gap
+    assert closed_postures(rod, [0]) is closed_postures(rod, [0])

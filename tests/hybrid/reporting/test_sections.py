@@ -117,9 +117,9 @@ def test_a_line_says_what_was_found(rod, values):
 def test_a_line_costs_nothing(rod):
     fresh = derive(rod.mechanism)
     automaton = build_automaton(fresh)
-    built = len(automaton._built), len(automaton._reasons), len(fresh.programs)
+    built = len(automaton._built), len(automaton._reasons), len(fresh._shared)
     repr(automaton), repr(fresh), repr(fresh.mechanism)
-    assert (len(automaton._built), len(automaton._reasons), len(fresh.programs)) == built
+    assert (len(automaton._built), len(automaton._reasons), len(fresh._shared)) == built
 
 
 def test_sections_live_side_by_side(shown):

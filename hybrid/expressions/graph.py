@@ -202,7 +202,7 @@ class Builder:
         b, right = self._term(second)
         if a == b == 1 and (self._values[left] == 1 or self._values[right] == 1):
             return second if self._values[left] == 1 else first
-        if a * b == 0 and self._is_defined(first) and self._is_defined(second):
+        if a * b == 0 and self.is_defined(first) and self.is_defined(second):
             return self.number(0)
         counted: dict[int, int] = {}
         for factor in (*self._factors(left), *self._factors(right)):
@@ -218,7 +218,7 @@ class Builder:
             return self._scaled(Fraction(1) / value, first)
         a, left = self._term(first)
         b, right = self._term(second)
-        if not b or (not a and not self._is_defined(second)):
+        if not b or (not a and not self.is_defined(second)):
             return self._node("/", (first, second))
         return self._scaled(Fraction(a) / b, self._node("/", (left, right)))
 
@@ -312,7 +312,7 @@ class Builder:
         coefficient, rest = self._term(node)
         return coefficient if self._operations[rest] == "pi" else None
 
-    def _is_defined(self, node: int) -> bool:
+    def is_defined(self, node: int) -> bool:
         """True if an expression has a value for all real values of its names."""
         for item in self.needed([node]):
             operation, arguments = self._operations[item], self._arguments[item]

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
+from hybrid.analysis.certified.motion_equations import MotionEquations, motion_equations
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
@@ -118,7 +118,7 @@ def sign_conditions(states: NodeStates) -> SignConditions:
     ComputationError
         Spatial contacts at rest, redundant contacts, or too many modes.
     """
-    return _ConditionWriter(states).written()
+    return _ConditionWriter(states, motion_equations(states)).written()
 
 
 @attrs.frozen(eq=False)
@@ -144,6 +144,7 @@ def _active(item: _Participant, direction: tuple[Any, ...] | None, first: int) -
 @attrs.frozen(eq=False)
 class _ConditionWriter:
     states: NodeStates
+    motion: MotionEquations
     functions: dict[int, int] = attrs.field(factory=dict)
 
     @property
@@ -363,27 +364,25 @@ class _ConditionWriter:
         """Delassus operator and free accelerations of the rows of force elements, then of the other constraints."""
         states, build = self.states, self.build
         equations, dynamics = states.dynamics.equations, states.dynamics
-        columns: list[list[int]] = []
+        columns: list[Nodes] = []
         zeta: list[int] = []
         declared = {item.name: item for item in force_elements(dynamics)}
         for element in elements:
             item = declared[element.name]
             if item.kind is ElementKind.CONTACT:
-                columns.append(equations.W_N[:, item.index].tolist())
+                columns.append(self.motion.W_N[item.index])
                 zeta.append(int(equations.zeta_N[item.index]))
             elif item.kind is ElementKind.BILATERAL:
-                columns.append(equations.J[item.index].tolist())
+                columns.append(self.motion.J[item.index])
                 zeta.append(int(equations.zeta_B[item.index]))
-            columns += [equations.W_T[:, column].tolist() for column in item.columns]
+            columns += [self.motion.W_T[column] for column in item.columns]
             zeta += [int(equations.zeta_T[column]) for column in item.columns]
         carried = {element.name for element in elements}
         for row in states.pins.independent:
             if dynamics.rigid[row] not in carried:
-                columns.append(equations.J[row].tolist())
+                columns.append(self.motion.J[row])
                 zeta.append(int(equations.zeta_B[row]))
-        W = [[states.at(entry) for entry in column] for column in columns]
-        M = np.array([[states.at(entry) for entry in line] for line in equations.M], dtype=np.intp)
-        h = [states.at(entry) for entry in equations.h]
+        W, M, h = [column.tolist() for column in columns], self.motion.M, self.motion.h.tolist()
         if len(h) <= _FEW:
             return self._scaled_response(M, h, W, [states.at(rest) for rest in zeta])
         a_free, *answers = solve_definite(build, M, [h, *W])
@@ -410,7 +409,7 @@ class _ConditionWriter:
 
     def _minors(self) -> list[Clause]:
         """Leading principal minors of the mass matrix, which is positive definite where a state exists."""
-        M = [[self.states.at(entry) for entry in line] for line in self.states.dynamics.equations.M]
+        M = self.motion.M.tolist()
         return [self.clause(determinant(self.build, [line[:k] for line in M[:k]])) for k in range(1, len(M) + 1)]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.certified.joint import enclosed_joint
+from hybrid.analysis.certified.motion_equations import motion_equations
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
@@ -128,13 +129,10 @@ def certified_friction(
 
 def _coupling(states: NodeStates, contact: str) -> int:
     """The node of ``G_NT^2 / G_NN^2``, rigid constraints eliminated."""
-    equations, dynamics, build = states.dynamics.equations, states.dynamics, states.build
-    index = dynamics.contacts.index(contact)
-    columns = [equations.W_N[:, index], *(equations.W_T[:, column] for column in dynamics.columns_of(contact))]
-    columns += [equations.J[row] for row in states.pins.independent]
-    W = [[states.at(entry) for entry in column] for column in columns]
-    M = np.array([[states.at(entry) for entry in line] for line in equations.M], dtype=np.intp)
-    G = [[build.collected(dot(build, one, answer)) for answer in solve_definite(build, M, W)] for one in W]
+    motion, dynamics, build = motion_equations(states), states.dynamics, states.build
+    columns = [motion.W_N[dynamics.contacts.index(contact)], *motion.W_T[list(dynamics.columns_of(contact))]]
+    W = [column.tolist() for column in [*columns, *motion.J[list(states.pins.independent)]]]
+    G = [[build.collected(dot(build, one, answer)) for answer in solve_definite(build, motion.M, W)] for one in W]
     n_tangential = len(dynamics.columns_of(contact))
     held = list(range(1 + n_tangential, len(W)))
 

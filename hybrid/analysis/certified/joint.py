@@ -7,7 +7,7 @@ The least ``u`` at which one is negative is searched by boxes of postures and ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations
 from math import inf
@@ -17,6 +17,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.certified.motion_equations import motion_equations
 from hybrid.analysis.certified.tape import Tape, enclosed, tape_of
 from hybrid.analysis.criticality.joint import SlidingContacts
 from hybrid.expressions import determinant, dot, jacobian, solve_definite
@@ -220,19 +221,15 @@ class _MinorWriter:
 
     def written(self) -> _Minors:
         states, build = self.states, self.states.build
-        equations, dynamics = states.dynamics.equations, states.dynamics
-        normals = [self._row(equations.W_N[:, index]) for index in self.contacts.indices]
-        fixed = [self._row(equations.J[row]) for row in states.pins.independent]
-        self.held = [*normals, *fixed]
+        equations, dynamics, motion = states.dynamics.equations, states.dynamics, motion_equations(states)
+        normals = motion.W_N[list(self.contacts.indices)].tolist()
+        self.held = [*normals, *motion.J[list(states.pins.independent)].tolist()]
         columns = {
             place: dynamics.columns.get(dynamics.contacts[index]) for place, index in enumerate(self.contacts.indices)
         }
-        self.tangents = {
-            place: self._row(equations.W_T[:, own.start]) for place, own in columns.items() if own is not None
-        }
+        self.tangents = {place: motion.W_T[own.start].tolist() for place, own in columns.items() if own is not None}
         rows = [*self.held, *self.tangents.values()]
-        M = np.array([[states.at(entry) for entry in line] for line in equations.M], dtype=np.intp)
-        answers = solve_definite(build, M, rows)
+        answers = solve_definite(build, motion.M, rows)
         G = [[build.collected(dot(build, one, answer)) for answer in answers] for one in rows]
         share = build.name(_SHARE)
         pushed = {place: len(self.held) + number for number, place in enumerate(self.tangents)}
@@ -266,9 +263,6 @@ class _MinorWriter:
         graph = build.graph()
         weights = tape_of(graph, self.weights, inputs) if self.weights else None
         return _Minors(tuple(found), tape_of(graph, nodes, inputs), tape_of(graph, slopes, inputs), weights)
-
-    def _row(self, entries: Iterable[int]) -> list[int]:
-        return [self.states.at(int(node)) for node in entries]
 
     def _minor(self, chosen: Sequence[int], signs: Sequence[int], G: list[list[int]]) -> _Minor:
         """With what tells whether some velocity keeps the contacts closed and gives them such slips."""

@@ -16,10 +16,11 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from lcp.dictionary import Face, explore
 from lcp.errors import LCPError
 from lcp.exact.lemke import Number, RationalLCP, integer_dictionary, rational
 from lcp.exact.search import find_solution
-from lcp.faces import Face, explore, face_generators
+from lcp.faces import face_generators
 from lcp.problem import LCP
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lcp import loaded
-from lcp.dictionary import Dictionary, PivotLimitError
+from lcp.dictionary import Dictionary, Face, PivotLimitError, Refuted, explore
 from lcp.errors import LCPError
-from lcp.faces import Face, Piece, Refuted, explore, piece_of, union
+from lcp.faces import Piece, piece_of, union
 from lcp.path import REMOTE
 from lcp.polytopes import Polytope
 from lcp.problem import FloatArray, float_array, value_key

@@ -14,7 +14,7 @@ from hybrid.contact.componentwise import Components, ModeSolution, components, s
 from hybrid.contact.conditions import conditions, dependence, problem_scale
 from hybrid.contact.families import SharedConditions, families
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.smooth import is_unnamed, unnamed_labels
+from hybrid.contact.smooth import unnamed_labels
 from hybrid.errors import ComputationError
 from hybrid.numbered import NumberedEnum
 
@@ -339,7 +339,7 @@ def _labels(
         return
     accelerations: dict[int, NDArray[np.float64]] = {}
     limit = np.zeros(())
-    if any(is_unnamed(mode) for mode in outcome.modes):
+    if any(mode.is_unnamed for mode in outcome.modes):
         where = np.nonzero(listed)
         found = np.full((*listed.shape, len(parts.c)), np.nan)
         found[where] = _accelerations(parts, outcome, where)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode
+from hybrid.contact.candidates import mode_of
+from hybrid.contact.modes import ActiveElement, ElementKind, Mode
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ __all__ = [
     "continuum_set",
     "force_names",
     "force_set",
-    "mode_of",
 ]
 
 
@@ -235,22 +235,6 @@ class Branch:
     slacks: tuple[Slack, ...]
     margin: float
     force_set: ForceSet | None = None
-
-
-def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
-    """The mode of all contacts for a candidate; open contacts are free.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-    item : Candidate
-
-    Returns
-    -------
-    Mode
-    """
-    labels = {part.element.name: part.label for part in item.modes}
-    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
 
 def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: ForceSet | None = None) -> Branch:

@@ -17,7 +17,7 @@ from hybrid.contact.conditions import (
     conditions,
     dependence,
 )
-from hybrid.contact.modes import ModeConditions, solvable_modes
+from hybrid.contact.modes import ContactMode, Mode, ModeConditions, solvable_modes
 from hybrid.contact.smooth import named
 from hybrid.dynamics.arithmetic import solve_in_floats
 from lcp.polytopes import Polytope, polytope
@@ -25,7 +25,7 @@ from lcp.polytopes import Polytope, polytope
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
@@ -98,6 +98,22 @@ class Candidate:
     def least(self) -> float:
         """Least scaled slack; infinite without inequalities."""
         return float(min(self.scaled_slacks.tolist(), default=math.inf))
+
+
+def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
+    """The mode of all contacts for a candidate; open contacts are free.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    item : Candidate
+
+    Returns
+    -------
+    Mode
+    """
+    labels = {part.element.name: part.label for part in item.modes}
+    return Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
 
 
 def mode_combinations(problem: ContactProblem) -> Iterator[tuple[ModeConditions, ...]]:
@@ -200,13 +216,19 @@ def _candidate(
         x = solve_in_floats([[-entry for entry in line] for line in mode.E], list(mode.e))
         if x is not None:
             slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
-            modes, status = named(problem, modes, x, scale, limit), status_of(slacks, limit)
+            modes, status = _named(problem, modes, x, scale, limit), status_of(slacks, limit)
             return _in_units(numbers, modes, x, slacks, mode.weights, status, regularity, orientation, limit=limit)
     item = _singular_candidate(problem, numbers, modes, scale, tolerances, np.linalg.svd(normalised), np.array(norms))
     if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
         return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
     forces = item.forces * scale.row / scale.size
-    return attrs.evolve(item, modes=named(problem, modes, forces, scale, tolerances.sign))
+    return attrs.evolve(item, modes=_named(problem, modes, forces, scale, tolerances.sign))
+
+
+def _named(
+    problem: ContactProblem, modes: tuple[ModeConditions, ...], x: ArrayLike, scale: Scale, limit: float
+) -> tuple[ModeConditions, ...]:
+    return named(problem, modes, x, scale, limit) if any(mode.is_unnamed for mode in modes) else modes
 
 
 def _regularity(rows: list[list[float]]) -> tuple[float, int]:

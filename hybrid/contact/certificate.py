@@ -13,7 +13,6 @@ import lcp.exact
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, ElementKind, Mode, Violation
-from hybrid.contact.smooth import is_unnamed
 from hybrid.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ def _is_same(first: ContactProblem, second: ContactProblem) -> bool:
 
 def _is_called(mode: Mode, modes: Sequence[ModeConditions], names: Sequence[str]) -> bool:
     """True if the labels are those of the conditions; those without friction are named by accelerations."""
-    labels = {part.element.name: _AT_REST if is_unnamed(part) else (part.label,) for part in modes}
+    labels = {part.element.name: _AT_REST if part.is_unnamed else (part.label,) for part in modes}
     return tuple(mode) == tuple(names) and all(mode[name] in labels.get(name, (ContactMode.FREE,)) for name in names)
 
 

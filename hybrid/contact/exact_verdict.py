@@ -19,7 +19,6 @@ from hybrid.contact.candidates import has_few_modes
 from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
 from hybrid.contact.modes import ContactMode, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.pruning import search_modes
-from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.tolerances import Tolerances
 from lcp.exact.lemke import integer_row
@@ -159,7 +158,7 @@ def _acceleration(exact: ExactProblem, forces: Vector) -> Vector:
 
 
 def _label(exact: ExactProblem, part: ModeConditions, forces: Vector) -> ContactMode:
-    if not is_unnamed(part):
+    if not part.is_unnamed:
         return part.label
     row = part.element.tangential[0]
     a = _value((*exact.G[row], exact.c[row]), forces)

@@ -24,7 +24,6 @@ import numpy as np
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.conditions import HasRows, lost_share, problem_scale, row_scale
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
-from hybrid.contact.smooth import is_unnamed
 from hybrid.tolerances import RANK
 from lcp.exact.lemke import fraction, integer_row, rational_vector
 from lcp.polytopes import cone_generators
@@ -323,7 +322,7 @@ def _called(
 ) -> Mode:
     """The labels of a mode: those given of elements at rest without friction, if their accelerations allow them."""
     labels = {part.element.name: part.label for part in modes}
-    for part in filter(is_unnamed, modes):
+    for part in (part for part in modes if part.is_unnamed):
         allowed = [ContactMode.STICK]
         if forces is not None:
             row = part.element.tangential[0]

@@ -256,6 +256,11 @@ class ModeConditions:
     equations: tuple[Row, ...]
     inequalities: tuple[Row, ...]
 
+    @property
+    def is_unnamed(self) -> bool:
+        """True for the mode of a pressing force element at rest without friction, which its acceleration names."""
+        return self.label is ContactMode.CLOSED and bool(self.element.tangential)
+
 
 def mode_conditions(element: ActiveElement) -> tuple[ModeConditions, ...]:
     """List the modes of a force element with their linear conditions.

@@ -312,7 +312,8 @@ def contact_problem(
     state = state_of(dynamics, state, tolerances=tolerances)
     terms = dynamics.terms(state.q, state.v, t=state.t)
     _check_finite(dynamics, state, terms)
-    check_consistency(dynamics, state, tolerances=tolerances)
+    if dynamics.rigid:
+        check_consistency(dynamics, state, tolerances=tolerances)
     check_friction(dynamics, terms)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
     pattern = activity_pattern(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
-from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set, mode_of
-from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes
+from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set
+from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes, mode_of
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.doubts import certified, crosscheck, doubts_of, margin_of
 from hybrid.contact.problem import ContactProblem, contact_problem
 from hybrid.contact.sliding import can_slip
 from hybrid.contact.solutions import (
@@ -19,7 +18,7 @@ from hybrid.contact.solutions import (
     extreme_solutions,
     physical_solutions,
 )
-from hybrid.contact.verdict import ENUMERATION, Selection, Verdict
+from hybrid.contact.verdict import ENUMERATION, Selection, Verdict, certified, crosscheck, doubts_of, margin_of
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of

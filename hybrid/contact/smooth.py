@@ -24,21 +24,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import ActiveElement, ModeConditions
     from hybrid.contact.problem import ContactProblem
 
-__all__ = ["also_called", "is_unnamed", "label_at_rest", "named", "unnamed_labels"]
-
-
-def is_unnamed(mode: ModeConditions) -> bool:
-    """True for the mode of a pressing force element at rest without friction, which its acceleration names.
-
-    Parameters
-    ----------
-    mode : ModeConditions
-
-    Returns
-    -------
-    bool
-    """
-    return mode.label is ContactMode.CLOSED and bool(mode.element.tangential)
+__all__ = ["also_called", "label_at_rest", "named", "unnamed_labels"]
 
 
 def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMode:
@@ -87,11 +73,9 @@ def named(
     -------
     tuple of ModeConditions
     """
-    if not any(is_unnamed(mode) for mode in modes):
-        return modes
     a = (problem.G @ (np.asarray(x) * scale.size / scale.row) + problem.c) / (scale.row * scale.size)
     return tuple(
-        attrs.evolve(mode, label=label_at_rest(a[list(mode.element.tangential)], limit)) if is_unnamed(mode) else mode
+        attrs.evolve(mode, label=label_at_rest(a[list(mode.element.tangential)], limit)) if mode.is_unnamed else mode
         for mode in modes
     )
 
@@ -116,7 +100,7 @@ def unnamed_labels(
         One pair for every combination of labels.
     """
     labels = {mode.element.name: mode.label for mode in modes}
-    unnamed = [mode.element for mode in modes if is_unnamed(mode)]
+    unnamed = [mode.element for mode in modes if mode.is_unnamed]
     choices = []
     for element in unnamed:
         a = accelerations[element.tangential[0]]

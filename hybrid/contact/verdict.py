@@ -1,4 +1,4 @@
-"""The answer to a contact problem: a verdict, the branches, and evidence."""
+"""The answer to a contact problem: a verdict, the branches, and evidence: doubts, margin, proof, cross-check."""
 
 from __future__ import annotations
 
@@ -6,22 +6,34 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import attrs
+import numpy as np
 
+import lcp
+from hybrid.contact.candidates import Candidate, CandidateStatus, mode_of
+from hybrid.contact.certificate import Certificate, certify, verify_certificate
+from hybrid.contact.complementarity import is_complementarity_problem, planar_lcp, to_lcp
+from hybrid.contact.families import contains, family_accelerates_alike
 from hybrid.contact.sliding import TangentialReport, tangential_reports
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from hybrid.contact.branches import Branch, ForceSet
     from hybrid.contact.certificate import Certificate
-    from hybrid.contact.doubts import Crosscheck
+    from hybrid.contact.conditions import Scale
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
-    from hybrid.contact.pruning import TreeCertificate
+    from hybrid.contact.pruning import SearchedModes, TreeCertificate
+    from hybrid.contact.solutions import PhysicalSolution
     from hybrid.contact.standing.certificate import CoverCertificate
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
+    from hybrid.tolerances import Tolerances
+
+__all__ = ["ENUMERATION", "Crosscheck", "Selection", "Verdict", "certified", "crosscheck", "doubts_of", "margin_of"]
+
 
 ENUMERATION = "enumeration of all modes"
 
@@ -97,3 +109,182 @@ class Selection(AbstractDisplayed):
     def tangential(self) -> Mapping[str, TangentialReport]:
         """For a single planar contact at rest: the question of vanishing slip."""
         return tangential_reports(self.problem, self.branches)
+
+
+def doubts_of(
+    problem: ContactProblem,
+    candidates: Sequence[Candidate],
+    solutions: Sequence[PhysicalSolution],
+    scale: Scale,
+    tolerances: Tolerances,
+) -> list[str]:
+    """Reasons why the number of solutions cannot be vouched for; none if it can.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    candidates : sequence of Candidate
+        All modes that were solved.
+    solutions : sequence of PhysicalSolution
+        What the consistent ones among them amount to.
+    scale : Scale
+    tolerances : Tolerances
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
+    doubts = []
+    for item in candidates:
+        if item.status is CandidateStatus.ESCAPING:
+            name = mode_of(problem, item).label
+            unbounded = bool(np.isnan(item.forces).any())
+            how, what = ("singular here", "unbounded") if unbounded else ("singular here, or nearly", "other")
+            doubts.append(f"the equations of mode {name} are {how}: a small change admits {what} forces")
+    for solution in solutions:
+        if solution.is_robust:
+            continue
+        leading = solution.leading
+        name = mode_of(problem, leading).label
+        if not family_accelerates_alike(problem, leading, scale, tolerances):
+            doubts.append(f"mode {name} has a continuum of forces with different accelerations")
+        else:
+            tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))
+            worst = tied.labels[int(np.argmin(np.abs(tied.scaled_slacks)))] if tied.labels else ("", "")
+            doubts.append(
+                f"mode {mode_of(problem, tied).label} holds or fails by "
+                f"{np.min(np.abs(tied.scaled_slacks), initial=np.inf):.1e} of the data ({worst[0]}: {worst[1]}), and "
+                f"the number of solutions depends on it"
+            )
+    return doubts
+
+
+def certified(
+    problem: ContactProblem, candidates: Sequence[Candidate], searched: SearchedModes | None = None
+) -> tuple[Certificate | ModeCertificate | TreeCertificate | None, list[str]]:
+    """The proof of inconsistency; without it the state is undecided.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    candidates : sequence of Candidate
+        All modes, or those that a search has left, each of them refuted.
+    searched : SearchedModes, optional
+
+    Returns
+    -------
+    certificate : Certificate, ModeCertificate, TreeCertificate or None
+    doubts : list of str
+        Why there is none; empty if there is one.
+    """
+    refuted = [(mode_of(problem, item), item) for item in candidates]
+    if any(element.is_spatial_at_rest for element in problem.elements):
+        return None, ["no mode is consistent, but no certificate exists: a spatial contact at rest has a circular cone"]
+    certificate: Certificate | ModeCertificate | TreeCertificate | None = None
+    if searched is not None:
+        from hybrid.contact.pruning import certify_tree  # not needed where modes are few
+
+        certificate = certify_tree(problem, searched, candidates)
+    elif bool(is_complementarity_problem(problem)):
+        certificate = certify(problem, to_lcp(problem), refuted)
+    if searched is None and certificate is None:
+        from hybrid.contact.mode_certificate import certify_modes  # what is no complementarity problem
+
+        certificate = certify_modes(problem, refuted)
+    if certificate is None:
+        return None, ["no mode is consistent in floating point, but exact arithmetic does not confirm it"]
+    if not verify_certificate(certificate):
+        return None, ["no mode is consistent, but the certificate fails its check in exact arithmetic"]
+    return certificate, []
+
+
+def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
+    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+    solutions : sequence of PhysicalSolution
+    tolerances : Tolerances
+
+    Returns
+    -------
+    float
+        In units of the problem's data; infinite if there is nothing to decide.
+    """
+    harmless = {
+        id(item)
+        for solution in solutions
+        if solution.is_robust
+        for item in solution.members
+        if (item.status is not CandidateStatus.CONSISTENT and len(solution.members) > 1) or item.family is not None
+    }
+    return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
+
+
+_LEMKE = lcp.Lemke()
+
+
+@attrs.frozen
+class Crosscheck:
+    """What Lemke's method found next to the enumeration of modes.
+
+    Attributes
+    ----------
+    status : lcp.Status
+    agrees : bool or None
+        True if its solution accelerates the mechanism like one of the modes found; None if it found none, which
+        contradicts nothing.
+    sentence : str
+    """
+
+    status: lcp.Status
+    agrees: bool | None
+    sentence: str
+
+
+def crosscheck(
+    problem: ContactProblem, solutions: Sequence[PhysicalSolution], scale: Scale, tolerances: Tolerances
+) -> Crosscheck | None:
+    """The same problem by Lemke's method, compared with the solutions that the enumeration of modes found.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    solutions : sequence of PhysicalSolution
+        All that were found.
+    scale : Scale
+    tolerances : Tolerances
+        ``merge`` is the share up to which scaled accelerations agree, here times 100.
+
+    Returns
+    -------
+    Crosscheck or None
+        None where the problem is not one LCP, or has no unknowns.
+    """
+    if not problem.elements:
+        return None
+    try:
+        posed = planar_lcp(problem)
+    except ComputationError:
+        return None
+    if not posed.question.n:
+        return None
+    solution = _LEMKE.solve(posed.question)
+    if solution.status is not lcp.Status.SOLVED:
+        found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
+        return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
+    forces = posed.forces(solution.z)
+    a = ((problem.G @ forces + problem.c) / (scale.row * scale.size)).tolist()
+    limit = 100 * tolerances.merge * (1.0 + max(map(abs, a)))
+    agrees = any(
+        max(abs(x - y) for x, y in zip(a, item.contact_acceleration.tolist(), strict=True)) <= limit
+        or (item.is_continuum and contains(problem, item.leading, forces, scale, tolerances))
+        for item in solutions
+    )
+    word = "finds the same accelerations" if agrees else "finds accelerations that no mode has"
+    return Crosscheck(solution.status, agrees, f"Lemke's method {word}")

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol, cast
 import attrs
 import numpy as np
 
+from hybrid.declaration.dimensions import dimension_problems
 from hybrid.declaration.fields import FieldPath, Kind, Scope, definition_traits, entries, label, ordered
 from hybrid.declaration.names import MAX_NAME_LENGTH, TIME, is_identifier, velocity_name
 from hybrid.declaration.parameters import Parameters, Read, bounds, parse_value
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.shapes import inertia_problems, shape_problems
 from hybrid.declaration.tree import CONSTANTS, FUNCTIONS, Expression, Name, Number, evaluate
-from hybrid.declaration.units import dimension_problems
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:

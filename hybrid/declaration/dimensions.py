@@ -1,4 +1,4 @@
-"""Dimensions of every expression as products of powers, those of coordinates found on the way.
+"""Dimensions of every expression as products of powers, those of coordinates found on the way, and what does not fit.
 
 What has no unit is unknown, not a pure number: a parameter without one, a number that is no small fraction (9.81 may
 be an acceleration), and a product of such numbers and coordinates alone. Where something is unknown nothing is said.
@@ -15,8 +15,18 @@ from hybrid.declaration import fields
 from hybrid.declaration.names import TIME, velocity_name
 from hybrid.declaration.parts import EnergyDynamics
 from hybrid.declaration.tree import Apply, Expression, Name, Number
-from hybrid.declaration.unit_names import BASES, Exponents, Unknowns, product, read_unit, to_power, unit_text
-from hybrid.errors import Problem
+from hybrid.declaration.unit_names import (
+    BASES,
+    SCALES,
+    Exponents,
+    UnitError,
+    Unknowns,
+    product,
+    read_unit,
+    to_power,
+    unit_text,
+)
+from hybrid.errors import MAX_PROBLEMS, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,7 +35,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
 
-__all__ = ["Dimensions"]
+__all__ = ["Dimensions", "dimension_problems"]
 
 _JOULE = read_unit("J")
 _DEGREE = read_unit("deg")
@@ -298,3 +308,37 @@ def _combined(first: Fraction | None, second: Fraction | None, operation: str) -
     if first is None or second is None:
         return None
     return first * second if operation == "*" else first / second
+
+
+def dimension_problems(
+    mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
+) -> list[Problem]:
+    """Unknown units, and expressions whose units contradict each other or what they stand for, as problems.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+    read : sequence of Read
+        Its expressions but those of parameters and definitions.
+    scope : Scope
+    parameters : mapping of str to float or Expression
+
+    Returns
+    -------
+    list of Problem
+        Those of dimensions; where there are none, those of scales, as metres added to millimetres.
+    """
+    problems: list[Problem] = []
+    units: dict[str, Exponents] = {}
+    for name, parameter in mechanism.parameters.items():
+        if not parameter.unit.strip():
+            continue
+        try:
+            units[name] = read_unit(parameter.unit)
+        except UnitError as error:
+            path = ("parameters", name, "unit")
+            problems.append(Problem(error.message, f"parameters.{name}.unit", hint=error.hint, path=path))
+    for axes in (BASES, SCALES):
+        if not problems and units and (axes is BASES or any(set(unit) & set(SCALES) for unit in units.values())):
+            problems += Dimensions(mechanism, read, scope, parameters, units, axes).problems
+    return problems[:MAX_PROBLEMS]

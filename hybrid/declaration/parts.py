@@ -10,8 +10,7 @@ import attrs
 
 from hybrid.declaration import convert
 from hybrid.declaration.convert import Written
-from hybrid.declaration.names import TIME, velocity_name
-from hybrid.declaration.table import Table
+from hybrid.declaration.names import TIME, Table, velocity_name
 from hybrid.errors import DeclarationError, Problem
 
 P = TypeVar("P")

@@ -1,4 +1,4 @@
-"""Units of a mechanism's quantities, as they follow from those of its parameters, and whether they fit."""
+"""Units of a mechanism's quantities, as they follow from those of its parameters."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hybrid.declaration.dimensions import Dimensions
 from hybrid.declaration.fields import FieldPath, expand
 from hybrid.declaration.names import velocity_name
 from hybrid.declaration.tree import Apply, Expression, Name
-from hybrid.declaration.unit_names import BASES, SCALES, Exponents, UnitError, product, read_unit
-from hybrid.errors import MAX_PROBLEMS, Problem
+from hybrid.declaration.unit_names import BASES, SCALES, Exponents, product, read_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
 
-__all__ = ["Units", "angles_of", "dimension_problems", "units_of"]
+__all__ = ["Units", "angles_of", "units_of"]
 
 _METRE: Exponents = {"m": Fraction(1)}
 _FORCES = {"m": "N", "rad": "N m"}
@@ -61,40 +60,6 @@ class Units:
     def tables(self) -> dict[str, Mapping[str, str]]:
         """The units by kind of quantity and name."""
         return attrs.asdict(self, filter=lambda attribute, _: attribute.name != "time")
-
-
-def dimension_problems(
-    mechanism: AbstractMechanism, read: Sequence[Read], scope: Scope, parameters: Mapping[str, float | Expression]
-) -> list[Problem]:
-    """Unknown units, and expressions whose units contradict each other or what they stand for, as problems.
-
-    Parameters
-    ----------
-    mechanism : AbstractMechanism
-    read : sequence of Read
-        Its expressions but those of parameters and definitions.
-    scope : Scope
-    parameters : mapping of str to float or Expression
-
-    Returns
-    -------
-    list of Problem
-        Those of dimensions; where there are none, those of scales, as metres added to millimetres.
-    """
-    problems: list[Problem] = []
-    units: dict[str, Exponents] = {}
-    for name, parameter in mechanism.parameters.items():
-        if not parameter.unit.strip():
-            continue
-        try:
-            units[name] = read_unit(parameter.unit)
-        except UnitError as error:
-            path = ("parameters", name, "unit")
-            problems.append(Problem(error.message, f"parameters.{name}.unit", hint=error.hint, path=path))
-    for axes in (BASES, SCALES):
-        if not problems and units and (axes is BASES or any(set(unit) & set(SCALES) for unit in units.values())):
-            problems += Dimensions(mechanism, read, scope, parameters, units, axes).problems
-    return problems[:MAX_PROBLEMS]
 
 
 def angles_of(read: Iterable[Read], scope: Scope) -> set[str]:

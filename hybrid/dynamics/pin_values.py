@@ -176,6 +176,8 @@ def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any]) -> int:
 
 def _independent(dynamics: Dynamics, n_pins: int, time: Any) -> tuple[int, ...]:
     """Independent rigid constraints; on the space of the constraints only if the pins ask for more room."""
+    if len(dynamics.rigid) < 2:
+        return tuple(range(len(dynamics.rigid)))
     found = independent_constraints(dynamics, t=time)
     if n_pins > dynamics.n - len(found):
         found = independent_constraints(dynamics, t=time, on_space=True)

@@ -287,7 +287,8 @@ def check_start(
             raise StateError(penetration(name, gap))
         if activities[name] is Activity.APPROACHING and not collides:
             raise StateError(approach(name, rate))
-    check_consistency(dynamics, state, tolerances=tolerances)
+    if dynamics.rigid:
+        check_consistency(dynamics, state, tolerances=tolerances)
 
 
 def penetration(name: str, gap: float) -> str:

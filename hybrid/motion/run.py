@@ -363,7 +363,7 @@ class Run:
 
     def _depends_on_order(self, moment: Moment, touching: tuple[str, ...], together: Array) -> tuple[str, ...]:
         """Whether the order of impacts at one instant would matter; said once of every set of contacts."""
-        is_said = (touching, "order") in self._said
+        is_said = len(touching) < 2 or (touching, "order") in self._said
         depends = None if is_said else order_of_impacts(self.context, moment, touching, together)
         if depends is None:
             return ()

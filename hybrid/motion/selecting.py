@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
-from hybrid.contact.branches import mode_of
-from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate
+from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate, mode_of
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
-from hybrid.contact.smooth import also_called, is_unnamed
+from hybrid.contact.smooth import also_called
 from hybrid.contact.table import spatial_slides
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
@@ -298,7 +297,12 @@ def _definite(problem: ContactProblem, candidates: tuple[Candidate, ...]) -> Can
     status = [item for item in candidates if item.status is not CandidateStatus.REFUTED]
     if len(status) != 1 or status[0].status is not CandidateStatus.CONSISTENT:
         return None
-    return status[0] if len(also_called(mode_of(problem, status[0]), problem.elements)) == 1 else None
+    return status[0] if len(_also_called(mode_of(problem, status[0]), problem.elements)) == 1 else None
+
+
+def _also_called(mode: Mode, elements: tuple[ActiveElement, ...]) -> tuple[Mode, ...]:
+    """The labels that a mode might have a moment later: its own alone where every force element has friction."""
+    return also_called(mode, elements) if any(element.is_smooth for element in elements) else (mode,)
 
 
 def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) -> bool:
@@ -308,7 +312,7 @@ def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) 
         return False
     scale = problem_scale(problem)
     of_its_labels = (
-        [part for part in solvable_modes(element) if is_unnamed(part) or branch.mode[element.name] is part.label]
+        [part for part in solvable_modes(element) if part.is_unnamed or branch.mode[element.name] is part.label]
         for element in problem.elements
     )
     for modes in product(*of_its_labels):
@@ -339,7 +343,7 @@ def _choices(
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
-    modes = dict.fromkeys(called for mode in modes_of(branch) for called in also_called(mode, elements))
+    modes = dict.fromkeys(called for mode in modes_of(branch) for called in _also_called(mode, elements))
     directions = _directions(branch, moment)
     return [
         Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)

@@ -41,7 +41,7 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
     moment : Moment
         Before the impact.
     touching : tuple of str
-        The contacts that land.
+        The contacts that land, two at least.
     together : array, (n,)
         Velocities after the impact of all at once.
 
@@ -50,7 +50,7 @@ def order_of_impacts(context: Context, moment: Moment, touching: tuple[str, ...]
     str or None
         A sentence with one order whose outcome differs and its reverse, or that not all orders were tried.
     """
-    if len(touching) < 2 or context.law is None:
+    if context.law is None:
         return None
     single = _Single.posed(context, context.law, moment, touching)
     # velocities of unlike units are compared by the momentum that goes with them

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from lcp.dictionary import Dictionary, Face, Refuted, explore
 from lcp.errors import LCPError
 from lcp.exact.certificate import NoSolutionCertificate, Refutation
 from lcp.exact.lemke import RationalLCP, integer_dictionary, rational
-from lcp.faces import Face, Refuted, explore, face_generators
+from lcp.faces import face_generators
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lcp.dictionary import Dictionary
     from lcp.problem import LCP
 
 __all__ = [

@@ -1,7 +1,7 @@
 """All solutions of one problem, compiled, and whether rounding may have decided.
 
 Up to four unknowns by minors, up to eight by principal pivot transforms; beyond that, and where rounding may have
-decided there, by the search of `lcp.faces` in floating point, each number with a bound of its error.
+decided there, by the search of `lcp.dictionary` in floating point, each number with a bound of its error.
 
 Powers of two that bring rows and columns to one size, as in `lcp.scaling`, compiled.
 

@@ -15,7 +15,6 @@ from hybrid.contact.candidates import count_modes, mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
-from hybrid.contact.smooth import is_unnamed
 from hybrid.contact.table import not_negative
 from hybrid.dynamics.derive import Terms
 from hybrid.dynamics.equations import turn_nodes
@@ -291,7 +290,7 @@ def _recorded_modes(recording: Recording, plane: Plane, problem: ContactProblem)
     found: list[tuple[RecordedMode, list[Any]]] = []
     labels: list[str] = []
     for modes in mode_combinations(problem):
-        if any(map(is_unnamed, modes)):
+        if any(mode.is_unnamed for mode in modes):
             raise NotRecordable("modes are named by accelerations")
         solution = solve_mode(parts, modes)
         least_regularity, limit = thresholds(parts, solution, tolerances)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.ensemble_chunks import EnsembleEvents
 from hybrid.analysis.ensemble_result import Ensemble
-from hybrid.analysis.kept_tasks import SCHEMA, first_difference, part_of
+from hybrid.analysis.kept_tasks import SCHEMA
 from hybrid.analysis.maps.store import check_folder, read_group, written_whole
-from hybrid.errors import FileError, StateError
+from hybrid.errors import FileError
 
-__all__ = ["finished_ensemble", "load_ensemble", "store_ensemble"]
+__all__ = ["ensemble_of", "load_ensemble", "store_ensemble"]
 
 _LEFT_OUT = "MISSING"
 
@@ -63,6 +63,7 @@ def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any
         },
         attrs={
             **(about or {}),
+            "kind": "ensemble",
             "schema": SCHEMA,
             "names": list(found.names),
             "columns": list(found.columns),
@@ -85,36 +86,6 @@ def _coded(values: tuple[str | None, ...]) -> tuple[NDArray[np.int8], list[str]]
     return codes.astype(np.int8), [str(name) for name in names]
 
 
-def finished_ensemble(path: Path, about: Mapping[str, Any]) -> Ensemble | None:
-    """The ensemble that a folder holds already, if it is what is asked for.
-
-    Parameters
-    ----------
-    path : Path
-    about : mapping
-        What is asked for, as JSON values.
-
-    Returns
-    -------
-    Ensemble or None
-        None where there is no finished result.
-
-    Raises
-    ------
-    StateError
-        The folder holds another one; the first difference is named.
-    """
-    if not (path / "zarr.json").exists() or part_of(path).exists():
-        return None
-    known = read_group(path, "ensemble").attrs
-    if (told := first_difference({name: known.get(name) for name in about}, about)) is not None:
-        raise StateError(f"{path} exists already and holds {told}: choose another folder, or remove it")
-    found = load_ensemble(path)
-    if found.n_missing:
-        raise StateError(f"{path} exists already, with {found.n_missing} motions missing: remove it")
-    return found
-
-
 def load_ensemble(path: str | Path) -> Ensemble:
     """An ensemble that was stored.
 
@@ -131,7 +102,7 @@ def load_ensemble(path: str | Path) -> Ensemble:
     Raises
     ------
     FileError
-        The folder holds no ensemble, or one of another layout.
+        The folder holds no ensemble, one of another layout, or one of which a file is missing or damaged.
 
     Examples
     --------
@@ -143,7 +114,27 @@ def load_ensemble(path: str | Path) -> Ensemble:
     >>> load_ensemble(folder).end.tolist() == made.end.tolist()
     True
     """
-    data = read_group(Path(path), "ensemble")
+    return ensemble_of(read_group(Path(path), "ensemble"), path)
+
+
+def ensemble_of(data: Any, path: str | Path) -> Ensemble:
+    """The ensemble that a dataset holds.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+    path : str or Path
+        Where it was, for messages.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    FileError
+        It holds none.
+    """
     about = data.attrs
     try:
         log = EnsembleEvents(

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, check_pins, follow_chunk
 from hybrid.analysis.ensemble_result import Ensemble
-from hybrid.analysis.ensemble_store import finished_ensemble, store_ensemble
+from hybrid.analysis.ensemble_store import ensemble_of, store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes
 from hybrid.analysis.maps.kept import about_mechanism
-from hybrid.analysis.maps.store import check_folder
+from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.errors import ComputationError, StateError
@@ -130,8 +130,8 @@ def ensemble(
     failures: dict[int, str] = {}
     folder = None if store is None else Path(store)
     about = {} if folder is None else _specification(task, rows, used, size)
-    held = None if folder is None else finished_ensemble(folder, about)
-    if held is not None:
+    if folder is not None and (data := finished_group(folder, about)) is not None:
+        held = ensemble_of(data, folder)
         if progress is not None:
             progress(held.n, held.n)
         return attrs.evolve(held, seconds=time.perf_counter() - begin, units=quantities_with_units(dynamics))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +23,7 @@ from hybrid.files import read_arrays, read_file, read_json
 
 __all__ = ["DRAFT", "SCHEMA", "KeptTasks", "first_difference", "kept_tasks", "part_of"]
 
-SCHEMA = 1
+SCHEMA = 2
 """Number of the layout of unfinished runs and of finished folders."""
 
 DRAFT = ".draft-"
@@ -29,7 +31,8 @@ DRAFT = ".draft-"
 
 _SPECIFICATION, _LOCK = _OWN = "specification.json", "lock"
 _MOST_BYTES = 1 << 33
-_TASK = re.compile(r"task-(\d{8})\.npz")
+_SHOWN, _BEFORE = 80, 30  # letters of a value, and those that stand before a difference
+_TASK = re.compile(r"task-(\d{8})-([0-9a-f]{64})\.npz")
 
 
 @attrs.define(eq=False)
@@ -40,12 +43,12 @@ class KeptTasks:
     ----------
     folder : Path
         Beside the folder of the result, with ``.part`` at its end.
-    done : set of int
-        Their numbers.
+    done : dict of int to str
+        The names of their files, which have the SHA-256 of what is in them, by number.
     """
 
     folder: Path
-    done: set[int]
+    done: dict[int, str] = attrs.field(factory=dict)
 
     def put(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Keep the result of a task: first its data, then its name, so that what has the name is whole."""
@@ -55,17 +58,22 @@ class KeptTasks:
                     np.savez(draft, **arrays)  # type: ignore[arg-type]
                     draft.flush()
                     os.fsync(draft.fileno())
-                    Path(draft.name).replace(self._path(number))
+                    draft.seek(0)
+                    name = f"task-{number:08d}-{hashlib.file_digest(draft, 'sha256').hexdigest()}.npz"
+                    Path(draft.name).replace(self.folder / name)
                 finally:
                     Path(draft.name).unlink(missing_ok=True)  # which it is not if it has its name
         except OSError as error:
             raise _unwritable(self.folder, error) from error
-        self.done.add(number)
+        self.done[number] = name
 
     def get(self, number: int) -> dict[str, NDArray[Any]]:
-        """The arrays of a finished task."""
-        path = self._path(number)
-        return read_arrays(read_file(path, limit=_MOST_BYTES), limit=_MOST_BYTES, source=str(path))
+        """The arrays of a finished task; FileError if they are not what was put."""
+        path = self.folder / self.done[number]
+        content = read_file(path, limit=_MOST_BYTES)
+        if hashlib.sha256(content).hexdigest() not in path.name:
+            raise FileError("is damaged", str(path))
+        return read_arrays(content, limit=_MOST_BYTES, source=str(path))
 
     def remove(self) -> None:
         """Remove the folder, as the result is elsewhere."""
@@ -74,9 +82,6 @@ class KeptTasks:
                 _removed(path)
         _removed(self.folder / _SPECIFICATION)
         shutil.rmtree(self.folder, ignore_errors=True)
-
-    def _path(self, number: int) -> Path:
-        return self.folder / f"task-{number:08d}.npz"
 
 
 def part_of(target: Path) -> Path:
@@ -131,8 +136,21 @@ def kept_tasks(target: str | Path, specification: Mapping[str, Any]) -> Iterator
         if not (folder / _SPECIFICATION).exists():
             _specify(folder, asked)
         _check_same(folder, asked)
-        found = (_TASK.fullmatch(path.name) for path in folder.iterdir())
-        yield KeptTasks(folder, {int(match[1]) for match in found if match})
+        yield _found(folder)
+
+
+def _found(folder: Path) -> KeptTasks:
+    """The tasks that a folder has; the files of those that are damaged are removed, so that they are computed again."""
+    kept = KeptTasks(folder)
+    for match in [match for path in sorted(folder.iterdir()) if (match := _TASK.fullmatch(path.name))]:
+        number = int(match[1])
+        kept.done[number] = match[0]
+        try:
+            kept.get(number)
+        except FileError as error:
+            warnings.warn(f"{error.source} is damaged: its task is computed again", stacklevel=4)
+            _removed(folder / kept.done.pop(number))
+    return kept
 
 
 def _check_own(folder: Path) -> None:
@@ -211,20 +229,30 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
     wanted = json.loads(json.dumps(asked))
     for name in ("schema", "kind", *sorted({*known, *wanted} - {"schema", "kind"})):
         if known.get(name) != wanted.get(name):
-            was, now = (
-                _difference(each.get(name), other.get(name)) for each, other in ((known, wanted), (wanted, known))
-            )
+            was, now = _differing(known.get(name), wanted.get(name))
             return f"{name} = {was}, not {now}"
     return None
 
 
-def _difference(value: Any, other: Any) -> str:
-    """What differs from another value, in few words."""
-    if isinstance(value, dict) and isinstance(other, dict):
-        own = {key: item for key, item in value.items() if other.get(key) != item}
-        return json.dumps(own) if own else "nothing more"
-    text = json.dumps(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+def _differing(known: Any, asked: Any) -> tuple[str, str]:
+    """What differs in two values, in few words."""
+    if isinstance(known, dict) and isinstance(asked, dict):
+        known, asked = (
+            {key: item for key, item in each.items() if other.get(key) != item}
+            for each, other in ((known, asked), (asked, known))
+        )
+    texts = [json.dumps(value) if value != {} else "nothing more" for value in (known, asked)]
+    same = next((k for k, (one, other) in enumerate(zip(*texts, strict=False)) if one != other), min(map(len, texts)))
+    begin = max(0, same - _BEFORE)
+    return _part(texts[0], begin), _part(texts[1], begin)
+
+
+def _part(text: str, begin: int) -> str:
+    """A text, or so much of a long one as shows where it differs."""
+    if len(text) <= _SHOWN:
+        return text
+    end = begin + _SHOWN
+    return f"{'...' * (begin > 0)}{text[begin:end]}{'...' * (end < len(text))}"
 
 
 def _unwritable(folder: Path, error: OSError) -> ComputationError:

@@ -16,7 +16,7 @@ from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
-from hybrid.analysis.maps.store import check_folder, finished_map, save_map
+from hybrid.analysis.maps.store import check_folder, finished_group, map_of, save_map
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
@@ -156,9 +156,9 @@ def _kept(
     """A map whose chunks are kept, and which is written when it is there, or what is there after an interrupt."""
     check_folder(folder, may_be_finished=True)
     about, failures = specification(plane), dict[Chunk, str]()
-    known = finished_map(folder, about)
-    if known is not None:
-        known = attrs.evolve(known, branch=plane.branch, units=swept_units(plane.dynamics, plane.axes))
+    data = finished_group(folder, about)
+    if data is not None:
+        known = attrs.evolve(map_of(data, folder), branch=plane.branch, units=swept_units(plane.dynamics, plane.axes))
         if known.boundaries or not with_boundaries:
             return known
         return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)

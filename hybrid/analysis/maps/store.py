@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -22,7 +24,16 @@ from hybrid.files import read_file, read_json
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["check_folder", "finished_map", "is_finished", "load_map", "read_group", "save_map", "written_whole"]
+__all__ = [
+    "check_folder",
+    "finished_group",
+    "is_finished",
+    "load_map",
+    "map_of",
+    "read_group",
+    "save_map",
+    "written_whole",
+]
 
 _ATTRIBUTES = "zarr.json"
 _MOST_BYTES = 1 << 30
@@ -71,33 +82,35 @@ def is_finished(path: Path) -> bool:
     return (path / _ATTRIBUTES).exists() and not part_of(path).exists()
 
 
-def finished_map(path: Path, about: Mapping[str, Any]) -> RegionMap | None:
-    """The map that is kept in a folder, if it is finished and of what is asked for.
+def finished_group(path: Path, about: Mapping[str, Any]) -> Any:
+    """The dataset that is kept in a folder, if it is finished and of what is asked for.
 
     Parameters
     ----------
     path : Path
     about : mapping
-        What the map is of, as for :func:`save_map`.
+        What the result is of, as for :func:`save_map`, with its ``kind``.
 
     Returns
     -------
-    RegionMap, or None
+    xarray.Dataset, or None
         None where there is none, or one that can be gone on with.
 
     Raises
     ------
     StateError
-        It is of something else: the difference is named.
+        It is of something else: the difference is named. Or it is a part, and what it would go on from has gone.
+    FileError
+        It is damaged.
     """
     if not is_finished(path):
         return None
-    file = path / _ATTRIBUTES
-    known = read_json(read_file(file, limit=_MOST_BYTES), source=str(file)).get("attributes", {})
-    asked = {"kind": "map", "schema": SCHEMA, **about}
-    if (told := first_difference({name: known.get(name) for name in asked}, asked)) is not None:
+    known = _attributes(path, about["kind"], any_kind=True)
+    if (told := first_difference({name: known.get(name) for name in about}, about)) is not None:
         raise StateError(f"{path} exists already and holds {told}: choose another folder, or remove it")
-    return load_map(path)
+    if not known["complete"]:
+        raise StateError(f"{path} holds a part of what is asked for, and {part_of(path)} has gone: remove it")
+    return read_group(path, about["kind"])
 
 
 def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
@@ -149,6 +162,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
         coords={first.name: first.values, second.name: second.values},
         attrs={
             **(about or {}),
+            "kind": "map",
             "schema": SCHEMA,
             "verdicts": {verdict.name: verdict.value for verdict in CellVerdict},
             "labels": list(region_map.labels),
@@ -167,7 +181,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
 
 
 def written_whole(data: Any, place: Path) -> None:
-    """Write a dataset as a Zarr group under a temporary name, then rename it.
+    """Write a dataset as a Zarr group under a temporary name, with a digest of every file, then rename it.
 
     Parameters
     ----------
@@ -191,6 +205,7 @@ def written_whole(data: Any, place: Path) -> None:
         draft = Path(tempfile.mkdtemp(prefix=DRAFT, dir=kept if kept.exists() else place.parent))
         try:
             data.to_zarr(draft / "map", consolidated=False)
+            _seal(draft / "map")
             if place.exists():
                 place.rename(draft / "before")
             (draft / "map").rename(place)
@@ -200,8 +215,74 @@ def written_whole(data: Any, place: Path) -> None:
         raise ComputationError(f"{place} cannot be written: {error.strerror or error}") from error
 
 
+def _seal(group: Path) -> None:
+    """Enter digests of all files, as Zarr reads zeros where one is missing."""
+    file = group / _ATTRIBUTES
+    text = json.loads(file.read_bytes())
+    text["attributes"]["files"] = _digests(group)
+    text["attributes"]["digest"] = _digest(text)
+    file.write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
+
+
+def _digests(group: Path) -> dict[str, str]:
+    """Of every file but the first one and those that file managers hide, by its place."""
+    found = {}
+    for file in sorted(group.rglob("*")):
+        if file.is_file() and file != group / _ATTRIBUTES and not file.name.startswith("."):
+            with file.open("rb") as content:
+                found[file.relative_to(group).as_posix()] = hashlib.file_digest(content, "sha256").hexdigest()
+    return found
+
+
+def _digest(text: Mapping[str, Any]) -> str:
+    """Of what the first file says, but for the digest itself."""
+    own = {name: value for name, value in text["attributes"].items() if name != "digest"}
+    return hashlib.sha256(json.dumps({**text, "attributes": own}, sort_keys=True).encode()).hexdigest()
+
+
+def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, Any]:
+    """What a group says of itself, which must be what was written."""
+    file = path / _ATTRIBUTES
+    if not file.exists():
+        raise FileError(f"no stored {kind}: it has no {_ATTRIBUTES}", str(path))
+    try:
+        text = read_json(read_file(file, limit=_MOST_BYTES), source=str(file))
+    except FileError as error:
+        raise _damaged(path, _ATTRIBUTES, error.reason) from None
+    known = text.get("attributes") if isinstance(text, dict) else None
+    if not isinstance(known, dict) or (not any_kind and known.get("kind") != kind):
+        raise FileError(f"no stored {kind}", str(path))
+    if known.get("schema") != SCHEMA:
+        told = f"stored with layout {known.get('schema')!r}; this version reads {SCHEMA}"
+        raise FileError(f"{told}: remove it, or choose another folder", str(path))
+    if known.get("digest") != _digest(text):
+        raise _damaged(path, _ATTRIBUTES, "is damaged")
+    return known
+
+
+def _check_files(path: Path, known: Mapping[str, str]) -> None:
+    """Refuse a group of which a file is not as it was written."""
+    try:
+        found = _digests(path)
+    except OSError as error:
+        raise FileError(
+            f"cannot be read: {(error.strerror or 'unknown reason').lower()}", str(error.filename)
+        ) from None
+    for name in sorted({*known, *found}):
+        if known.get(name) != found.get(name):
+            raise _damaged(
+                path,
+                name,
+                "is missing" if name not in found else "is damaged" if name in known else "is none of its files",
+            )
+
+
+def _damaged(path: Path, name: str, what: str) -> FileError:
+    return FileError(f"{what}: remove {path}, and compute it again", str(path / name))
+
+
 def read_group(path: Path, kind: str) -> Any:
-    """A dataset that was written by this package.
+    """A dataset that was written by this package, every file of it as it was written.
 
     Parameters
     ----------
@@ -216,17 +297,15 @@ def read_group(path: Path, kind: str) -> Any:
     Raises
     ------
     FileError
-        There is none, or it is of another layout.
+        There is none, it is of another layout, or a file of it is missing or damaged.
     """
     import xarray
 
+    _check_files(path, _attributes(path, kind)["files"])
     try:
-        data = xarray.open_zarr(path, consolidated=False).load()
+        return xarray.open_zarr(path, consolidated=False).load()
     except (OSError, ValueError, KeyError) as error:
         raise FileError(f"no stored {kind}: {error}", str(path)) from error
-    if data.attrs.get("schema") != SCHEMA:
-        raise FileError(f"stored with layout {data.attrs.get('schema')!r}; this version reads {SCHEMA}", str(path))
-    return data
 
 
 def load_map(path: str | Path) -> RegionMap:
@@ -245,7 +324,7 @@ def load_map(path: str | Path) -> RegionMap:
     Raises
     ------
     FileError
-        The folder holds no map, or one of another layout.
+        The folder holds no map, one of another layout, or one of which a file is missing or damaged.
 
     Examples
     --------
@@ -259,7 +338,27 @@ def load_map(path: str | Path) -> RegionMap:
     >>> load_map(folder).mode_fractions == made.mode_fractions
     True
     """
-    data = read_group(Path(path), "map")
+    return map_of(read_group(Path(path), "map"), path)
+
+
+def map_of(data: Any, path: str | Path) -> RegionMap:
+    """The map that a dataset holds.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+    path : str or Path
+        Where it was, for messages.
+
+    Returns
+    -------
+    RegionMap
+
+    Raises
+    ------
+    FileError
+        It holds none.
+    """
     about = data.attrs
     try:
         verdict, region, modes, margin = (_read_only(data[name].values) for name in _ARRAYS)

@@ -143,6 +143,8 @@ def test_a_finished_ensemble_is_read_by_the_same_command(tmp_path, capsys, monke
     second = json.loads(capsys.readouterr().out)
     timed = {"seconds": 0, "compile_seconds": 0}
     assert {**second, **timed} == {**first, **timed}
+    assert main(words[:-1]) == 0
+    assert f"Read from {folder}, where it was kept." in capsys.readouterr().out
     assert digests(folder) == kept
     for now, other, difference in (("--seed=3", "--seed=4", "seed = 3, not 4"), ("--n=40", "--n=41", "n = 40, not 41")):
         assert main([other if word == now else word for word in words]) == 2
@@ -156,12 +158,24 @@ def test_another_specification_is_refused_with_the_difference(tmp_path):
         unfinished(tmp_path / "m", parameters={"mu": 0.5, "g": 1.0})
     unfinished(tmp_path / "m")
     told = tmp_path / "m.part" / "specification.json"
-    told.write_text(told.read_text().replace('"schema": 1', '"schema": 0'))
-    with pytest.raises(StateError, match="schema = 0, not 1"):
+    told.write_text(told.read_text().replace('"schema": 2', '"schema": 1'))
+    with pytest.raises(StateError, match="schema = 1, not 2"):
         unfinished(tmp_path / "m")
     told.write_text("{")
     with pytest.raises(StateError, match="no run that can be gone on with"):
         unfinished(tmp_path / "m")
+
+
+def test_long_texts_are_shown_where_they_differ(tmp_path):
+    text = "".join(f"line {k}\n" for k in range(200))
+    unfinished(tmp_path / "m", declaration=text)
+    changed = text.replace("line 150", "line one hundred and fifty")
+    with pytest.raises(
+        StateError, match=r"declaration = \.\.\..*line 150.*\.\.\., not \.\.\..*line one hundred .*\.\.\.:"
+    ):
+        unfinished(tmp_path / "m", declaration=changed)
+    with pytest.raises(StateError, match=r'line 199\\n", not \.\.\..*line 199\\nend"'):
+        unfinished(tmp_path / "m", declaration=text + "end")
 
 
 def test_two_runs_on_one_folder_are_refused(tmp_path):

@@ -21,7 +21,7 @@ CHANGES = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir"}
 
 
 def small_map(folder):
-    """Six tasks of 100 cells: chunks are made small so that a small map has several."""
+    """Seven tasks of at most 100 cells: chunks are made small so that a small map has several."""
     usual, kept._CELLS = kept._CELLS, 100
     try:
         return region_map(

@@ -97,7 +97,7 @@ def test_a_finished_store_is_read_and_another_map_is_refused_with_the_difference
     attributes["attributes"]["schema"] = 0
     (folder / "zarr.json").write_text(json.dumps(attributes))
     assert main([*SMALL, "--store", str(folder)]) == 2
-    assert "holds schema = 0, not 1" in capsys.readouterr().err
+    assert "stored with layout 0; this version reads 2: remove it" in capsys.readouterr().err
 
 
 def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):

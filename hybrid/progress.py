@@ -40,17 +40,14 @@ class _Patient:
 
 @contextmanager
 def answers_come_first() -> Iterator[None]:
-    """A program in which Ctrl-C behind an :func:`interruptible` computation waits for the end; a second does not.
+    """A program in which Ctrl-C behind an :func:`interruptible` computation waits for the answer; a second does not.
+
+    What is there by then is complete, or says that it is not; a further such computation does not begin.
 
     Returns
     -------
     context manager
         Without effect outside the main thread, or where the program handles the signal itself.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        At the end, if one waited.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -62,8 +59,6 @@ def answers_come_first() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if patient.came:
-        raise KeyboardInterrupt
 
 
 @contextmanager
@@ -84,6 +79,8 @@ def interruptible(*, keeps: bool) -> Iterator[None]:
     if not keeps or not isinstance(handler, _Patient):
         yield
         return
+    if handler.came:
+        raise KeyboardInterrupt
     handler.depth += 1
     handler.has_answer = False
     try:

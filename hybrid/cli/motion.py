@@ -339,7 +339,7 @@ def simulate(
         found = _followed(dynamics, start, values, asked, bar)
         answer = _record(found)
         try:
-            with interruptible(keeps=True):
+            with interruptible(keeps=any((plot, animate, output))):
                 files = MotionFiles(plot, plot_kind, plot_style, animate, output)
                 written, is_written = write_motions(found, files), True
         except KeyboardInterrupt:

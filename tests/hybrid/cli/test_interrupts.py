@@ -8,6 +8,7 @@ import sys
 import pytest
 from jsonschema import Draft202012Validator
 
+from hybrid.analysis import load_map
 from hybrid.cli.schemas import answer_schema
 
 # The child sends itself a true SIGINT after the first chunk of cells, or after so much of the motion.
@@ -52,12 +53,12 @@ ROD = ["rod_on_incline", "--param=mu=3/2", "--pin=phi=pi/3", "--pin=phi_dot=1/2"
 PLANE = ["--axis=phi=0:pi:2000", "--axis=phi_dot=-3:3:2000"]  # a tenth takes longer than an interrupt
 
 
-def interrupted(where, *arguments):
+def interrupted(where, *arguments, status=130):
     done = subprocess.run(
         [sys.executable, "-c", CHILD.format(where), *arguments], capture_output=True, text=True, timeout=500
     )
-    assert done.returncode == 130, done.stderr
-    assert "interrupted" in done.stderr
+    assert done.returncode == status, done.stderr
+    assert ("interrupted" in done.stderr) is (status == 130)
     if "--json" in arguments:  # a part keeps to the schema of the whole
         Draft202012Validator(answer_schema(arguments[0])).validate(json.loads(done.stdout))
     return done.stdout
@@ -117,8 +118,35 @@ FALL = ["simulate", "bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=1"]
     ],
 )
 def test_an_interrupt_behind_the_last_cell_or_step_loses_nothing(where, arguments):
-    found = json.loads(interrupted(AFTER_ALL.format(*where), *arguments, "--json"))
+    found = json.loads(interrupted(AFTER_ALL.format(*where), *arguments, "--json", status=0))
     assert found["complete"] is True
+
+
+WHILE_KEPT = """
+from hybrid.analysis.kept_tasks import KeptTasks
+whole = KeptTasks.remove
+def late(kept):
+    os.kill(os.getpid(), signal.SIGINT)
+    whole(kept)
+KeptTasks.remove = late
+"""
+
+
+@pytest.mark.parametrize("where", [AFTER_ALL.format("hybrid.analysis.maps", "store", "_seal"), WHILE_KEPT])
+def test_an_interrupt_while_a_result_is_stored_waits_for_it(where, tmp_path):
+    """The signal comes as the group is written, or as the pieces are removed: all is there, and the status says so."""
+    words = [*MAP, "--store", str(tmp_path / "map"), "--json"]
+    assert json.loads(interrupted(where, *words, status=0))["complete"] is True
+    assert [path.name for path in tmp_path.iterdir()] == ["map"]
+    assert load_map(tmp_path / "map").is_complete
+
+
+def test_what_was_asked_for_after_an_interrupt_is_not_begun(tmp_path):
+    """The signal comes between the cells and the picture: the cells are printed, the picture is said to be missing."""
+    plot = tmp_path / "map.svg"
+    late = AFTER_ALL.format("hybrid.analysis.maps", "regions", "_finished")
+    assert json.loads(interrupted(late, *MAP, "--plot", str(plot), "--json"))["complete"] is True
+    assert not plot.exists()
 
 
 LOOP = """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis.engines import Engine
 
-__all__ = ["engine_options", "opened_engine", "store_option"]
+__all__ = ["engine_options", "opened_engine", "store_option", "stored_line", "was_finished"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -95,6 +95,40 @@ def store_option(help_text: str) -> Callable[[Command], Command]:
         callback=_folder,
         help=f"{help_text}; what is finished is kept, and the same command goes on.",
     )
+
+
+def was_finished(store: Path | None) -> bool:
+    """Whether a folder holds a finished result, which is read.
+
+    Parameters
+    ----------
+    store : Path or None
+
+    Returns
+    -------
+    bool
+    """
+    from hybrid.analysis.maps.store import is_finished
+
+    return store is not None and is_finished(store)
+
+
+def stored_line(store: Path | None, *, was_kept: bool) -> Iterator[str]:
+    """What a command says of its store.
+
+    Parameters
+    ----------
+    store : Path or None
+    was_kept : bool
+        Whether the result was there before.
+
+    Returns
+    -------
+    iterator of str
+        A line, or none.
+    """
+    if store is not None:
+        yield f"Read from {store}, where it was kept." if was_kept else f"Kept in {store}."
 
 
 @contextmanager

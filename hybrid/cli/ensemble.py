@@ -19,7 +19,7 @@ from hybrid.cli.arguments import (
     plot_option,
     read_parameters,
 )
-from hybrid.cli.engines import engine_options, opened_engine, store_option
+from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.program import ExitStatus
@@ -101,7 +101,8 @@ def ensemble(
         known = ", ".join(declared.coordinates)
         raise click.UsageError(f"--portrait {portrait}: it needs --plot, and a coordinate, which are {known}")
     values = read_parameters(declared, parameters)
-    with ProgressBar(f"following motions of {declared.name}") as bar:
+    was_kept = was_finished(store)
+    with ProgressBar(f"reading {store}" if was_kept else f"following motions of {declared.name}") as bar:
         from hybrid.analysis import Axis, ensemble as follow, save_ensemble
         from hybrid.dynamics import derive
 
@@ -143,7 +144,7 @@ def ensemble(
             save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)
     answer = {"mechanism": declared.name, **_record(found)}
     written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in files]
-    written += [f"Kept in {store}."] * (store is not None)
+    written += stored_line(store, was_kept=was_kept)
     print_answer(answer, _description(answer), written, as_json=as_json)
     if found.failures:
         click.echo(f"not computed: {'; '.join(found.failures)}", err=True)

@@ -19,7 +19,7 @@ from hybrid.cli.arguments import (
     read_parameters,
     two_axes,
 )
-from hybrid.cli.engines import engine_options, opened_engine, store_option
+from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
 from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.program import ExitStatus
@@ -81,15 +81,14 @@ def map_(
         raise click.UsageError("--motion is drawn over the map: it needs --plot FILE")
     declared = load_mechanism(mechanism)
     values = read_parameters(declared, parameters)
-    with ProgressBar(f"mapping {declared.name}") as bar:
+    was_kept = was_finished(store)
+    with ProgressBar(f"reading {store}" if was_kept else f"mapping {declared.name}") as bar:
         swept = two_axes(axes, declared.parameter_values(values))
         from hybrid.analysis import region_map
-        from hybrid.analysis.maps.store import is_finished
         from hybrid.dynamics import derive
 
         dynamics = derive(declared)
         drawn_over = None if motion is None else _motion_of(motion, dynamics, values)
-        was_kept = store is not None and is_finished(store)
         with opened_engine(workers, scheduler, is_long=False) as engine:
             found = region_map(
                 dynamics,
@@ -156,8 +155,7 @@ def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, mo
 def _written(plot: Path | None, store: Path | None, *, was_kept: bool) -> Iterator[str]:
     if plot is not None:
         yield f"Drawn in {plot}."
-    if store is not None:
-        yield f"Read from {store}, where it was kept." if was_kept else f"Kept in {store}."
+    yield from stored_line(store, was_kept=was_kept)
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -17,6 +17,7 @@ from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -51,12 +52,16 @@ class ForceSet:
     dimension : int
         Dimension of the set.
     vertices, rays : array, (number, r)
+    kernel : tuple of tuple of Fraction, (number, r)
+        Of several spatial contacts at rest: changes of the forces that are proved to change no acceleration,
+        with the largest entry 1 or -1.
     """
 
     names: tuple[str, ...]
     dimension: int
     vertices: NDArray[np.float64]
     rays: NDArray[np.float64]
+    kernel: tuple[tuple[Fraction, ...], ...] = ()
 
     def describe(self) -> str:
         """The rest of a sentence about a continuum of accelerations."""

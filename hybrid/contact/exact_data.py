@@ -1,24 +1,15 @@
-"""A contact problem in rational numbers: the mechanism's own expressions at data that are known exactly.
-
-A number of the state or of the parameters is *known* if it is given as an expression of numbers, such as ``"4/3"``, or
-as a float with a short decimal, which is then the number that was written: 0.3 is 3/10. A float of many digits is the
-outcome of a computation and stands for a number that it only approximates. Nothing is decided from those.
-
-Numbers that are known exactly: what a float was written as, and expressions in fractions.
-"""
+"""A contact problem in rational numbers: the mechanism's own expressions at data that are known exactly."""
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.contact.known_numbers import Clock, Matrix, UnknownNumberError, evaluate, known_number, number_of, solve
 from hybrid.contact.table import force_elements
 from hybrid.declaration.parser import parse_expression
-from hybrid.dynamics.equations import read
-from hybrid.expressions import Builder, Graph, NotRationalError, exact_values
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
@@ -29,160 +20,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 
-__all__ = [
-    "Clock",
-    "ExactProblem",
-    "UnknownNumberError",
-    "evaluate",
-    "exact_problem",
-    "known_number",
-    "number_of",
-    "solve",
-]
-
-
-_DIGITS = 12
-"""A computed float has so short a decimal by accident once in ten thousand; what people write is shorter."""
-
-Matrix = list[list[Fraction]]
-
-
-class UnknownNumberError(Exception):
-    """A number that the decision needs is not known exactly, or not rational; the text says which."""
-
-
-@attrs.define
-class Clock:
-    """Processor time that a decision may still take: what it decides must not hang on what else the machine does."""
-
-    seconds: float
-    _start: float = attrs.field(factory=time.process_time)
-
-    def check(self) -> None:
-        """Raise UnknownNumberError if the time is over."""
-        if time.process_time() - self._start > self.seconds:
-            raise UnknownNumberError(f"exact arithmetic takes more than {self.seconds:g} s")
-
-
-def known_number(value: float) -> Fraction | None:
-    """The number that a float was written as, or None if it has more digits than people write.
-
-    Parameters
-    ----------
-    value : float
-
-    Returns
-    -------
-    Fraction or None
-        Of the shortest decimal that rounds to the float, if that has at most 12 significant digits.
-
-    Examples
-    --------
-    >>> known_number(0.3), known_number(1 / 3), known_number(-2.0)
-    (Fraction(3, 10), None, Fraction(-2, 1))
-    """
-    exact = Fraction(repr(float(value)))
-    digits = repr(float(value)).partition("e")[0].replace(".", "").lstrip("-0").rstrip("0")
-    return exact if len(digits) <= _DIGITS else None
-
-
-def number_of(name: str, value: str | float, values: Mapping[str, Fraction]) -> Fraction:
-    """The number that a text or a float gives.
-
-    Parameters
-    ----------
-    name : str
-        What it is the value of, for messages.
-    value : str or float
-        An expression of the names in ``values``, or a number.
-    values : mapping of str to Fraction
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    UnknownNumberError
-        The expression is not rational at these values, or the float is the outcome of a computation.
-    """
-    if isinstance(value, str):
-        expression = parse_expression(value, known=values.keys(), field=name)
-        build = Builder()
-        nodes = {other: build.name(other) for other in expression.names}
-        root = read(build, expression, nodes)
-        return evaluate(build.graph(), root, {node: values[other] for other, node in nodes.items()}, name)
-    known = known_number(float(value))
-    if known is None:
-        raise UnknownNumberError(f"{name} = {float(value)!r} is the outcome of a computation")
-    return known
-
-
-def evaluate(graph: Graph, root: int, known: dict[int, Fraction], name: str) -> Fraction:
-    """Value of a node of a graph in rational numbers.
-
-    Parameters
-    ----------
-    graph : Graph
-    root : int
-        The node.
-    known : dict of int to Fraction
-        Values of nodes, at least of the names; those of all nodes that were met are added.
-    name : str
-        What the node is, for messages.
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    UnknownNumberError
-        The value is not rational.
-    """
-    try:
-        return exact_values(graph, [root], known)[0]
-    except NotRationalError as error:
-        raise UnknownNumberError(f"{name} is not rational here: {error}") from None
-
-
-def solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:
-    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero.
-
-    Parameters
-    ----------
-    table : list of list of Fraction, (m, unknowns + k)
-        The matrix with the right sides next to it; it is overwritten.
-    unknowns : int
-    clock : Clock
-        Raises UnknownNumberError once its time is over.
-
-    Returns
-    -------
-    list of list of Fraction, (unknowns, k), or None
-        None if the equations contradict each other for one of the right sides.
-    """
-    pivots: list[int] = []
-    for column in range(unknowns):
-        clock.check()
-        rank = len(pivots)
-        pivot = next((i for i in range(rank, len(table)) if table[i][column]), None)
-        if pivot is None:
-            continue
-        table[rank], table[pivot] = table[pivot], table[rank]
-        lead = table[rank][column]
-        table[rank] = [value / lead for value in table[rank]]
-        for i, line in enumerate(table):
-            if i != rank and line[column]:
-                table[i] = [a - line[column] * b for a, b in zip(line, table[rank], strict=True)]
-        pivots.append(column)
-    if any(any(line[unknowns:]) for line in table[len(pivots) :]):
-        return None
-    found = [[Fraction(0)] * (len(table[0]) - unknowns) for _ in range(unknowns)]
-    for line, column in zip(table, pivots, strict=False):
-        found[column] = line[unknowns:]
-    return found
-
+__all__ = ["ExactProblem", "exact_directions", "exact_problem"]
 
 _DENOMINATOR = 10**6
 """Largest one of a component that was solved from pins; what it is taken for is checked against the pins."""
@@ -252,6 +90,41 @@ def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clo
     """
     if any(len(element.tangential) == 2 for element in problem.elements):
         raise UnknownNumberError("friction in space has directions that are not rational")
+    reader, exact_at = _read(dynamics, state, problem, clock)
+    known = ", ".join(f"{name} = {value}" for name, value in exact_at.items())
+    return _posed(dynamics, reader, problem, known)
+
+
+def exact_directions(dynamics: Dynamics, state: State, problem: ContactProblem, clock: Clock) -> tuple[Matrix, Matrix]:
+    """Directions of forces at data that are known exactly, in the plane or in space.
+
+    Parameters
+    ----------
+    dynamics, state, problem, clock
+        As for :func:`exact_problem`.
+
+    Returns
+    -------
+    W : n by r
+    held : m by n
+        Gradients of the constraints that are eliminated.
+
+    Raises
+    ------
+    UnknownNumberError
+        As for :func:`exact_problem`.
+    """
+    if any(len(element.direction or ()) == 2 for element in problem.elements):
+        raise UnknownNumberError("friction in space has directions that are not rational")
+    reader, _ = _read(dynamics, state, problem, clock)
+    rows, _, held, _ = _rows(dynamics, reader, problem)
+    return [list(line) for line in zip(*rows, strict=True)], held
+
+
+def _read(
+    dynamics: Dynamics, state: State, problem: ContactProblem, clock: Clock
+) -> tuple[_Reader, dict[str, Fraction]]:
+    """A reader of the equations at the exact data, which are checked, and these by name."""
     values = _parameters(dynamics)
     components = _components(dynamics, state)
     given = components | values
@@ -260,8 +133,7 @@ def exact_problem(dynamics: Dynamics, state: State, problem: ContactProblem, clo
     reader = _Reader(dynamics, dict(zip(names, exact_at.values(), strict=True)), clock)
     _check_position(dynamics, state, reader, problem)
     _check_pins(dynamics, state, reader, problem, values, components)
-    known = ", ".join(f"{name} = {value}" for name, value in exact_at.items())
-    return _posed(dynamics, reader, problem, known)
+    return reader, exact_at
 
 
 def _components(dynamics: Dynamics, state: State) -> dict[str, Fraction]:
@@ -372,7 +244,8 @@ def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: 
         raise UnknownNumberError("the constraints are not met exactly")
 
 
-def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: str) -> ExactProblem:
+def _rows(dynamics: Dynamics, reader: _Reader, problem: ContactProblem) -> tuple[Matrix, Vector, Matrix, Vector]:
+    """Directions and remainders of all forces, then those of the constraints that are eliminated."""
     terms = problem.terms
     normals = reader.columns("W_N", terms.W_N), reader.vector("zeta_N", terms.zeta_N)
     tangents = reader.columns("W_T", terms.W_T), reader.vector("zeta_T", terms.zeta_T)
@@ -387,15 +260,18 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: 
             rows.append(source[0][place.index(element.name)])
             zeta.append(source[1][place.index(element.name)])
         if element.tangential:
-            column = problem.columns[element.name].start
-            rows.append(tangents[0][column])
-            zeta.append(tangents[1][column])
+            rows += tangents[0][problem.columns[element.name]]
+            zeta += tangents[1][problem.columns[element.name]]
     carried = {element.name for element in problem.elements}
     kept = [index for index, name in enumerate(dynamics.rigid) if name not in carried]
-    held = [J[index] for index in kept], [rigid[1][index] for index in kept]
-    M = reader.columns("M", terms.M)
-    h = reader.vector("h", terms.h)
-    answers = _answers(M, held, [h, *rows], reader.clock)
+    return rows, zeta, [J[index] for index in kept], [rigid[1][index] for index in kept]
+
+
+def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: str) -> ExactProblem:
+    rows, zeta, J, zeta_B = _rows(dynamics, reader, problem)
+    M = reader.columns("M", problem.terms.M)
+    h = reader.vector("h", problem.terms.h)
+    answers = _answers(M, (J, zeta_B), [h, *rows], reader.clock)
     a_free, response = answers[0], answers[1:]
     return ExactProblem(
         elements=tuple(_with_exact_friction(dynamics, reader, problem, element) for element in problem.elements),

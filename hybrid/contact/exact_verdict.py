@@ -16,10 +16,11 @@ import numpy as np
 
 from hybrid.contact.branches import ForceSet, branch_from_forces, force_names
 from hybrid.contact.candidates import has_few_modes
-from hybrid.contact.exact_data import Clock, ExactProblem, UnknownNumberError, exact_problem
+from hybrid.contact.exact_data import ExactProblem, exact_directions, exact_problem
+from hybrid.contact.known_numbers import Clock, UnknownNumberError
 from hybrid.contact.modes import ContactMode, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.pruning import search_modes
-from hybrid.contact.verdict import Selection, Verdict
+from hybrid.contact.verdict import COVER, Selection, Verdict
 from hybrid.tolerances import Tolerances
 from lcp.exact.lemke import integer_row
 from lcp.polytopes import cone_generators
@@ -55,7 +56,12 @@ class _Set:
 
 
 def decide_exactly(
-    dynamics: Dynamics, state: State, undecided: Selection, *, tolerances: Tolerances = Tolerances()
+    dynamics: Dynamics,
+    state: State,
+    undecided: Selection,
+    *,
+    tolerances: Tolerances = Tolerances(),
+    standing_budget: float = 0.0,
 ) -> Selection:
     """Decide a state that floats leave undecided, if its data are known exactly and rational.
 
@@ -64,9 +70,11 @@ def decide_exactly(
     dynamics : Dynamics
     state : State
     undecided : Selection
-        By enumeration of all modes.
+        By enumeration of all modes, or by a cover.
     tolerances : Tolerances, optional
         With which a search refutes most modes of many.
+    standing_budget : float, optional
+        Seconds for a cover.
 
     Returns
     -------
@@ -75,6 +83,8 @@ def decide_exactly(
         takes too long.
     """
     problem = undecided.problem
+    if undecided.decided_by == COVER:
+        return _standing(dynamics, state, undecided, tolerances, standing_budget)
     try:
         exact = exact_problem(dynamics, state, problem, Clock(_SECONDS))
         sets = _sets(exact, problem, tolerances, Clock(_SECONDS))
@@ -84,6 +94,21 @@ def decide_exactly(
         note = "in exact arithmetic no mode is consistent, but there is no certificate in floating point"
         return attrs.evolve(undecided, notes=(*undecided.notes, note))
     return _selection(problem, exact, sets, undecided)
+
+
+def _standing(
+    dynamics: Dynamics, state: State, undecided: Selection, tolerances: Tolerances, budget: float
+) -> Selection:
+    """With the rank of exact directions, where the accelerations are unique and the forces in doubt."""
+    from hybrid.contact.standing import select_standing
+
+    if not undecided.margin:  # a part of the cover is left open: it is not the rank that is in doubt
+        return undecided
+    try:
+        exact = exact_directions(dynamics, state, undecided.problem, Clock(_SECONDS))
+    except UnknownNumberError as error:
+        return attrs.evolve(undecided, notes=(*undecided.notes, f"not decided exactly either: {error}"))
+    return select_standing(undecided.problem, tolerances=tolerances, budget=budget, directions=exact)
 
 
 def _sets(exact: ExactProblem, problem: ContactProblem, tolerances: Tolerances, clock: Clock) -> list[_Set]:
@@ -225,15 +250,5 @@ def _force_set(problem: ContactProblem, sets: Sequence[_Set]) -> ForceSet:
 def _dimension(one: _Set) -> int:
     """Dimension of a set: the rank of its edges and rays."""
     edges = [tuple(x - y for x, y in zip(v, one.vertices[0], strict=True)) for v in one.vertices[1:]]
-    rows = [list(edge) for edge in (*edges, *one.rays)]
-    rank = 0
-    for column in range(len(one.vertices[0])):
-        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if pivot is None:
-            continue
-        rows[rank], rows[pivot] = rows[pivot], rows[rank]
-        for i in range(rank + 1, len(rows)):
-            factor = rows[i][column] / rows[rank][column]
-            rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
-        rank += 1
-    return rank
+    rows, n = [integer_row(edge) for edge in (*edges, *one.rays)], len(one.vertices[0])
+    return n - len(cone_generators([], dimension=n, tolerance=0, unit=1, equalities=rows).lines)

@@ -44,6 +44,7 @@ __all__ = [
     "certify_modes",
     "contradiction_of",
     "exact_numbers",
+    "solution",
     "verify_modes",
 ]
 
@@ -253,7 +254,7 @@ class ExactConditions:
 
     def forces(self, modes: Sequence[ModeConditions]) -> Vector | None:
         """The solution of a mode's equations; None where they have none or more than one."""
-        return _solution(list(self.conditions(_rows(modes)[0])))
+        return solution(list(self.conditions(_rows(modes)[0])))
 
     def acceleration(self, row: int, forces: Vector) -> Fraction:
         """One row's acceleration by given forces."""
@@ -384,20 +385,33 @@ def _contradiction(refutation: ModeRefutation) -> float:
     return float(refutation.constant / sum(map(abs, (*refutation.equations, *refutation.inequalities))))
 
 
-def _solution(equations: Sequence[tuple[Sequence[Fraction], Fraction]]) -> Vector | None:
-    """The forces of square equations ``line . x + constant = 0``; None where they are singular."""
-    left = [[*line, constant] for line, constant in equations]
-    for column in range(len(left)):
-        place = next((k for k in range(column, len(left)) if left[k][column]), None)
+def solution(equations: Sequence[tuple[Sequence[Fraction], Fraction]]) -> Vector | None:
+    """The solution of square equations, by elimination without fractions (Bareiss 1968).
+
+    Parameters
+    ----------
+    equations : sequence of (sequence of Fraction, Fraction)
+        Of each ``line . x + constant = 0`` the line and the constant.
+
+    Returns
+    -------
+    tuple of Fraction, or None
+        None where they have no solution, or more than one.
+    """
+    lines = [integer_row([*line, constant]) for line, constant in equations]
+    n, before = len(lines), 1
+    for k in range(n):
+        place = next((i for i in range(k, n) if lines[i][k]), None)
         if place is None:
             return None
-        left[column], left[place] = left[place], left[column]
-        pivot = left[column]
-        for k, line in enumerate(left):
-            if k != column and line[column]:
-                factor = line[column] / pivot[column]
-                left[k] = [a - factor * b for a, b in zip(line, pivot, strict=True)]
-    return tuple(-line[-1] / line[k] for k, line in enumerate(left))
+        lines[k], lines[place] = lines[place], lines[k]
+        pivot = lines[k]
+        for i in range(n):
+            if i != k:
+                line, factor = lines[i], lines[i][k]
+                lines[i] = [(pivot[k] * a - factor * b) // before for a, b in zip(line, pivot, strict=True)]
+        before = pivot[k]
+    return tuple(Fraction(-line[n], line[k]) for k, line in enumerate(lines))
 
 
 def _sum(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:

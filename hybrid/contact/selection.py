@@ -18,7 +18,7 @@ from hybrid.contact.solutions import (
     extreme_solutions,
     physical_solutions,
 )
-from hybrid.contact.verdict import ENUMERATION, Selection, Verdict, certified, crosscheck, doubts_of, margin_of
+from hybrid.contact.verdict import COVER, ENUMERATION, Selection, Verdict, certified, crosscheck, doubts_of, margin_of
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
@@ -93,10 +93,10 @@ def select(
     dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
     selection = _in_floats(dynamics, state, tolerances, solver, standing_budget)
-    if selection.verdict is Verdict.UNDECIDED and selection.decided_by == ENUMERATION:
-        from hybrid.contact.exact_verdict import decide_exactly  # SymPy's numbers, for what is in doubt alone
+    if selection.verdict is Verdict.UNDECIDED and selection.decided_by in (ENUMERATION, COVER):
+        from hybrid.contact.exact_verdict import decide_exactly  # for what is in doubt alone
 
-        selection = decide_exactly(dynamics, state, selection, tolerances=tolerances)
+        selection = decide_exactly(dynamics, state, selection, tolerances=tolerances, standing_budget=standing_budget)
     return attrs.evolve(_remarked(dynamics, state, selection), dynamics=dynamics, state=state)
 
 
@@ -145,6 +145,7 @@ def select_problem(
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
     candidates: tuple[Candidate, ...] | None = None,
     standing_budget: float = STANDING_BUDGET,
+    bodies: Mapping[str, str] | None = None,
 ) -> Selection:
     """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`.
 
@@ -156,6 +157,9 @@ def select_problem(
         As for :func:`select`.
     candidates : tuple of Candidate, optional
         Of every mode, if they are known.
+    bodies : mapping of str to str, optional
+        Of contacts with what does not move, the rigid bodies on which they act, where that is known: forces between
+        points of one body leave it at rest, whatever rounding their directions carry.
 
     Returns
     -------
@@ -169,18 +173,20 @@ def select_problem(
     if solver != "enumeration":
         raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
     if n_spatial > 1:
-        return _by_cover(problem, tolerances, standing_budget)
+        return _by_cover(problem, tolerances, standing_budget, bodies)
     found = _by_enumeration(problem, tolerances, candidates)
     if n_spatial and not found.branches:  # no certificate but that of a cover refutes all directions of slip
-        other = _by_cover(problem, tolerances, standing_budget)
+        other = _by_cover(problem, tolerances, standing_budget, bodies)
         return other if other.verdict is Verdict.INCONSISTENT else found
     return found
 
 
-def _by_cover(problem: ContactProblem, tolerances: Tolerances, budget: float) -> Selection:
+def _by_cover(
+    problem: ContactProblem, tolerances: Tolerances, budget: float, bodies: Mapping[str, str] | None
+) -> Selection:
     from hybrid.contact.standing.verdict import select_standing  # HiGHS, for what modes alone do not decide
 
-    return select_standing(problem, tolerances=tolerances, budget=budget)
+    return select_standing(problem, tolerances=tolerances, budget=budget, bodies=bodies)
 
 
 def _by_enumeration(

@@ -36,6 +36,7 @@ __all__ = ["ENUMERATION", "Crosscheck", "Selection", "Verdict", "certified", "cr
 
 
 ENUMERATION = "enumeration of all modes"
+COVER = "a cover of all motions of the contacts at rest"
 
 
 class Verdict(Enum):

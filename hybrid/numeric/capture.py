@@ -16,7 +16,8 @@ def capture(path: str, M: Any, h: Any, contacts: Any, **more: Any) -> None:
         Mass matrix, and all forces but those of contacts and constraints.
     contacts : sequence of dict
         Each with ``name``, ``W_N`` (n,) and, as far as they are not zero, ``gap``, ``gap_dot``, ``zeta_N``; with
-        friction ``W_T`` (n, p), ``slip`` (p,), ``zeta_T`` (p,), ``friction``, ``static_friction``.
+        friction ``W_T`` (n, p), ``slip`` (p,), ``zeta_T`` (p,), ``friction``, ``static_friction``; of a contact
+        with the ground also ``body``.
     **more : array_like or str
         ``J`` (m, n) and ``zeta_B`` (m,) of constraints, velocities ``v`` (n,), ``friction`` (elements: dicts with
         ``name``, ``W_T``, ``slip``, ``limit``), ``name``.

@@ -198,7 +198,7 @@ def classify(
 
     def decide(place: tuple[int, ...]) -> Selection:
         problem = contact_problem(state.at(place), tolerances=tolerances)
-        return select_problem(problem, tolerances=tolerances, standing_budget=standing_budget)
+        return select_problem(problem, tolerances=tolerances, standing_budget=standing_budget, bodies=state.bodies)
 
     posed = PosedStates(state.structure, state.terms, None, found, state.sides)
     table = decide_states(posed, massive, decide, tolerances=tolerances)

@@ -84,7 +84,9 @@ def _numbers(where: str, given: Mapping[str, Any], source: str) -> dict[str, Any
     found: dict[str, Any] = {}
     for key, value in given.items():
         try:
-            found[key] = str(value) if key == "name" else None if value is None else np.asarray(value, dtype=float)
+            found[key] = (
+                str(value) if key in ("name", "body") else None if value is None else np.asarray(value, dtype=float)
+            )
         except (TypeError, ValueError, OverflowError):
             raise FileError(f"{where}{key} is no array of numbers (in the range of double precision)", source) from None
     return found

@@ -45,6 +45,8 @@ class GeometricContact:
         The remainders are differences along the motion, not formulas.
     has_torsion : bool
         The engine gives it torsional or rolling friction, without which it is decided.
+    body : str
+        The rigid body on which it acts, if the other surface does not move.
     """
 
     name: str
@@ -60,6 +62,7 @@ class GeometricContact:
     position: Array | None = None
     by_differences: bool = False
     has_torsion: bool = False
+    body: str = ""
 
     def closed(self, *, at_rest: bool) -> NumericContact:
         """The contact of a problem in which it is closed and persists; ``at_rest`` sets its slip to zero.
@@ -81,6 +84,7 @@ class GeometricContact:
             slip=slip,
             zeta_T=self.zeta_T,
             friction=self.friction,
+            body=self.body,
         )
 
 

@@ -183,6 +183,7 @@ def states_of(frames: Sequence[PosedFrame], thresholds: Thresholds, name: str) -
                 first.name,
                 W_N=np.array([part.W_N for part in parts]),
                 zeta_N=np.array([part.zeta_N for part in parts]),
+                body=first.body,
                 **rough,
             )
         )

@@ -237,7 +237,9 @@ def select(
     'INCONSISTENT'
     """
     problem = contact_problem(state, tolerances=tolerances)
-    return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
+    return select_problem(
+        problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget, bodies=state.bodies
+    )
 
 
 def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: Tolerances = Tolerances()) -> Impact:

@@ -71,6 +71,9 @@ class NumericContact:
         Up to which sticking persists; ``friction`` by default.
     restitution, damping, stiffness_ratio : array, (...)
         Of impacts and of the compliant contact, as in the mechanism file; damping in sqrt(kg).
+    body : str, optional
+        The rigid body on which it acts, if the other surface does not move: forces between several points of one body
+        cancel, however their directions are rounded.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class NumericContact:
     restitution: Array = attrs.field(default=0.0, converter=_array)
     damping: Array = attrs.field(default=0.0, converter=_array)
     stiffness_ratio: Array = attrs.field(default=1.0, converter=_array)
+    body: str = ""
 
     @property
     def dimension(self) -> int:
@@ -290,7 +294,7 @@ class NumericState:
             return np.asarray(np.broadcast_to(array, (*shape, *array.shape[array.ndim - tail :]))[place])
 
         def parts(part: Any) -> Any:
-            names = [field.name for field in attrs.fields(type(part)) if field.name != "name"]
+            names = [field.name for field in attrs.fields(type(part)) if field.name not in ("name", "body")]
             tails = {"W_N": 1, "slip": 1, "zeta_T": 1, "W_T": 2}
             if isinstance(part, NumericFriction):
                 tails = {"W_T": 1}
@@ -307,6 +311,11 @@ class NumericState:
             sides=self.sides,
             name=self.name,
         )
+
+    @property
+    def bodies(self) -> dict[str, str]:
+        """The rigid bodies of the contacts with what does not move, where they are given."""
+        return {contact.name: contact.body for contact in self.contacts if contact.body}
 
     @cached_property
     def structure(self) -> ModelStructure:

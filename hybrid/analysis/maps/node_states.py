@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
-from hybrid.contact.exact_data import known_number
+from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
 from hybrid.dynamics.equations import read
 from hybrid.dynamics.pin_values import Pins, sort_pins

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import conditions, problem_scale
-from hybrid.contact.mode_certificate import ExactConditions
+from hybrid.contact.mode_certificate import ExactConditions, solution
 from hybrid.contact.modes import ContactMode, Row
 from hybrid.contact.standing.cover import CoverPart, has_disc, options, rebuilt, unsettled
 from hybrid.contact.standing.roots import holds_at_most_one, is_proved
 from hybrid.contact.standing.search import fails, onward, row_of, sign_limit
 from hybrid.tolerances import NOTHING, ROUNDING, SUMMED, Tolerances
-from lcp.exact.lemke import integer_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,7 +229,7 @@ def _corrected(
     columns = qr(weighted[chosen], pivoting=True, mode="economic")[2][:rank] if rank else []
     multipliers = [Fraction(float(value)) for value in near]
     left = _left(multipliers, given, wanted)
-    correction = _solved([[given[k][0][j] for k in chosen] for j in columns], [left[j] for j in columns])
+    correction = solution([([given[k][0][j] for k in chosen], -left[j]) for j in columns])
     if correction is None:
         return None
     for k, value in zip(chosen, correction, strict=True):
@@ -244,24 +243,6 @@ def _left(
     """What the multipliers do not cancel, in every column."""
     used = [(m, line) for m, (line, _) in zip(multipliers, given, strict=True) if m]
     return [-value - sum((m * line[j] for m, line in used), Fraction(0)) for j, value in enumerate(wanted)]
-
-
-def _solved(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
-    """The solution of square equations, by elimination without fractions (Bareiss 1968); None if singular."""
-    lines = [integer_row([*line, value]) for line, value in zip(matrix, right, strict=True)]
-    n, before = len(lines), 1
-    for k in range(n):
-        place = next((i for i in range(k, n) if lines[i][k]), None)
-        if place is None:
-            return None
-        lines[k], lines[place] = lines[place], lines[k]
-        pivot = lines[k]
-        for i in range(n):
-            if i != k:
-                line, factor = lines[i], lines[i][k]
-                lines[i] = [(pivot[k] * a - factor * b) // before for a, b in zip(line, pivot, strict=True)]
-        before = pivot[k]
-    return [Fraction(line[n], line[k]) for k, line in enumerate(lines)]
 
 
 def _specifications(parts: Sequence[CoverPart]) -> list[object]:

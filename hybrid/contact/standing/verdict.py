@@ -13,27 +13,34 @@ from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
 from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
 from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
+from hybrid.contact.standing.freedom import KnownDirections, freedom_of, holding_forces
 from hybrid.contact.standing.programs import Programs
 from hybrid.contact.standing.search import CoverNode, ProvedSolution, posed, search_cover
-from hybrid.contact.verdict import Selection, Verdict
-from hybrid.tolerances import CLEAR, NOTHING
+from hybrid.contact.verdict import COVER, Selection, Verdict
+from hybrid.tolerances import CLEAR, NOTHING, UNSEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hybrid.contact.conditions import Scale
     from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
+    from hybrid.contact.standing.freedom import Freedom, Rows
     from hybrid.tolerances import Tolerances
 
-__all__ = ["COVER", "select_standing"]
+__all__ = ["select_standing"]
 
 Array = NDArray[np.float64]
 
-COVER = "a cover of all motions of the contacts at rest"
 
-
-def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: float) -> Selection:
+def select_standing(
+    problem: ContactProblem,
+    *,
+    tolerances: Tolerances,
+    budget: float,
+    bodies: Mapping[str, str] | None = None,
+    directions: tuple[Rows, Rows] | None = None,
+) -> Selection:
     """Decide a problem with spatial contacts at rest by refuting what no solution can do.
 
     Parameters
@@ -43,16 +50,21 @@ def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: 
     tolerances : Tolerances
     budget : float
         Seconds; UNDECIDED where they do not suffice.
+    bodies : mapping of str to str, optional
+        Of contacts with what does not move, the rigid bodies on which they act, where that is known.
+    directions : pair of list of list of Fraction, (n, r) and (m, n), optional
+        Directions of the forces and gradients of the constraints, where these are known better than in floats.
 
     Returns
     -------
     Selection
     """
-    scale, programs = problem_scale(problem), Programs()
+    scale, programs, known = problem_scale(problem), Programs(), KnownDirections(bodies or {}, directions)
     for parts, note in _at_rest(problem, scale):
         held = _held(problem, parts, scale, tolerances, programs)
         if held is not None:
-            return _one_acceleration(problem, held, scale, tolerances, programs, float(np.min(held.slacks)), (note,))
+            margin = float(np.min(held.slacks))
+            return _one_acceleration(problem, held, scale, tolerances, programs, known, margin, (note,))
     root = search_cover(problem, scale, tolerances, budget=budget, programs=programs)
     leaves = list(root.leaves())
     solutions = _distinct(problem, [leaf.solution for leaf in leaves if leaf.solution is not None], scale, tolerances)
@@ -68,7 +80,7 @@ def select_standing(problem: ContactProblem, *, tolerances: Tolerances, budget: 
         return Selection(problem, Verdict.UNDECIDED, branches, 0.0, decided_by=COVER, notes=left)
     cover = CoverCertificate(problem, root)
     if solutions:
-        found = _one_acceleration(problem, solutions[0], scale, tolerances, programs, margin, ())
+        found = _one_acceleration(problem, solutions[0], scale, tolerances, programs, known, margin, ())
         return attrs.evolve(found, cover=cover)
     if not verify_cover(cover, tolerances=tolerances):
         notes = ("no motion is consistent, but the certificate fails its check in exact arithmetic",)
@@ -139,13 +151,23 @@ def _one_acceleration(
     scale: Scale,
     tolerances: Tolerances,
     programs: Programs,
+    known: KnownDirections,
     margin: float,
     notes: tuple[str, ...],
 ) -> Selection:
-    """UNIQUE where the directions of the forces are independent; HYPERSTATIC where two forces are proved."""
-    found = _branch(problem, solution)
-    if not _freedom(problem, scale, tolerances, _bearing(problem, solution, scale, tolerances)):
-        return Selection(problem, Verdict.UNIQUE, (found,), margin, decided_by=COVER, notes=notes)
+    """UNIQUE where the directions of the forces are independent; HYPERSTATIC where a change of them is proved."""
+    found, bearing = _branch(problem, solution), _bearing(problem, solution, scale, tolerances)
+    free = freedom_of(problem, bearing, scale, tolerances, known=known)
+    if not free.n_proved:
+        is_told = not free.n_small
+        if is_told and (free.least > UNSEEN or any(part.label is ContactMode.SLIDE for part in solution.parts)):
+            return Selection(problem, Verdict.UNIQUE, (found,), margin, decided_by=COVER, notes=notes)
+        only = _only_forces(problem, solution, bearing, scale, tolerances, any_number=is_told)
+        if only is not None:
+            margin, notes = min(margin, float(np.min(only.slacks))), (*notes, _EXACT_FORCES)
+            return Selection(problem, Verdict.UNIQUE, (_branch(problem, only),), margin, decided_by=COVER, notes=notes)
+        note = f"the accelerations are unique, the contact forces not so surely: {_NEARLY.format(least=free.least)}"
+        return Selection(problem, Verdict.UNDECIDED, (found,), free.least, decided_by=COVER, notes=(*notes, note))
     corners = _extreme_forces(problem, solution, scale, programs)
     size = 1.0 + float(np.max(np.abs(solution.forces)))
     if max(float(np.max(np.abs(corner - solution.forces))) for corner in corners) <= tolerances.merge * size:
@@ -154,8 +176,8 @@ def _one_acceleration(
     forces = np.array(corners[1:]) * scale.size / scale.row
     forces = np.where(np.abs(forces) <= tolerances.merge * np.max(np.abs(forces)), 0.0, forces)
     pressing = [row for part in solution.parts if part.label is not ContactMode.FREE for row in part.element.rows]
-    dimension = _freedom(problem, scale, tolerances, np.eye(problem.n_rows)[:, pressing])
-    listed = ForceSet(force_names(problem), dimension, forces, np.zeros((0, problem.n_rows)))
+    free = freedom_of(problem, np.eye(problem.n_rows)[:, pressing], scale, tolerances, known=known)
+    listed = ForceSet(force_names(problem), free.dimension, forces, np.zeros((0, problem.n_rows)), free.kernel)
     told = "of the set of forces those are listed in which one normal force is least or largest, friction in a polygon"
     return Selection(
         problem,
@@ -163,8 +185,44 @@ def _one_acceleration(
         (attrs.evolve(found, force_set=listed),),
         margin,
         decided_by=COVER,
-        notes=(*notes, told),
+        notes=(*notes, *_proofs(free, listed.names), told),
     )
+
+
+_NEARLY = "in some combination their directions, of length 1, differ from nothing by {least:.1e}"
+_EXACT_FORCES = "directions of forces nearly depend on each other; the forces are those of exact rational arithmetic"
+
+
+def _proofs(free: Freedom, names: Sequence[str]) -> Iterator[str]:
+    """What changes of the forces are proved to accelerate nothing."""
+    for force in free.kernel[:1]:
+        terms = [f"{name} {float(value):+.6g}" for name, value in zip(names, force, strict=True) if value]
+        yield f"changes of the forces by multiples of {', '.join(terms)} accelerate nothing, exactly"
+    for body, contacts in free.within.items():
+        yield f"forces along the lines between {', '.join(contacts)} cancel in {body}"
+    if free.n_proved < free.dimension:
+        yield f"{free.n_proved} of the {free.dimension} dimensions of the set are proved, the others hold to rounding"
+
+
+def _only_forces(
+    problem: ContactProblem,
+    solution: ProvedSolution,
+    bearing: Array,
+    scale: Scale,
+    tolerances: Tolerances,
+    *,
+    any_number: bool,
+) -> ProvedSolution | None:
+    """The only forces of a solution whose directions are nearly dependent, if these meet its inequalities."""
+    rows = np.flatnonzero(bearing.any(axis=1)).tolist()
+    held = holding_forces(problem, rows, any_number=any_number) if len(rows) == bearing.shape[1] else None
+    if held is None:
+        return None
+    given = posed(problem, tuple(map(_inside, solution.parts)), scale)
+    forces = np.array(held, dtype=float) * scale.row / scale.size
+    slacks = given.slacks(forces)
+    limit = max(tolerances.sign, float(scale.lost)) * (1.0 + float(np.max(np.abs(forces))))
+    return ProvedSolution(solution.parts, forces, slacks) if np.min(slacks) > limit else None
 
 
 def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, tolerances: Tolerances) -> Array:
@@ -193,16 +251,6 @@ def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, to
         else:
             columns += list(rows)
     return np.array(columns).reshape(-1, problem.n_rows).T
-
-
-def _freedom(problem: ContactProblem, scale: Scale, tolerances: Tolerances, forces: Array) -> int:
-    """Number of independent changes of forces in some directions (r, k) that change no acceleration."""
-    if not forces.size:
-        return 0
-    answers = np.linalg.cholesky(problem.terms.M).T @ problem.response_W @ forces
-    units = np.linalg.norm(forces * scale.row[:, None], axis=0)
-    lengths = np.linalg.svd(answers / np.where(units > 0.0, units, 1.0), compute_uv=False)
-    return int(forces.shape[1] - np.sum(lengths > tolerances.rank))
 
 
 def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Scale, programs: Programs) -> list[Array]:

@@ -239,8 +239,15 @@ def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, pro
         position=np.array(contact.pos),
         by_differences=by_differences,
         has_torsion=bool(contact.dim > 3),
+        body=_body(m, contact),
         **rough,
     )
+
+
+def _body(m: Any, contact: Any) -> str:
+    """The rigid body of a contact with the world; none if both surfaces may move."""
+    first, second = (int(m.body_weldid[m.geom_bodyid[geom]]) for geom in (contact.geom1, contact.geom2))
+    return "" if first and second else str(m.body(first or second).name or f"body{first or second}")
 
 
 def contact_rows(m: Any, d: Any, contact: Any) -> Array:

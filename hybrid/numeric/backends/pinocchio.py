@@ -321,6 +321,7 @@ class PinocchioModel:
                     W_N=J[0],
                     friction=contact.friction if rough else 0.0,
                     position=centre - contact.radius * normal,
+                    body=str(m.names[m.frames[place].parentJoint]),
                     **rough,
                 )
             )

@@ -9,7 +9,7 @@ import pytest
 
 from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, State, derive, select, solve_state
 from hybrid.cli import main
-from hybrid.contact.exact_data import known_number
+from hybrid.contact.known_numbers import known_number
 
 REST = State(np.zeros(3), np.zeros(3))
 

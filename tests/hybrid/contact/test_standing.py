@@ -12,9 +12,10 @@ from hybrid.contact import CoverCertificate, Verdict, select_problem, verify_cer
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.spatial import slip_directions
-from hybrid.contact.standing import COVER, select_standing
+from hybrid.contact.standing import select_standing
 from hybrid.contact.standing.cover import CoverPart, rebuilt
 from hybrid.contact.standing.roots import find_root, holds_at_most_one, is_proved
+from hybrid.contact.verdict import COVER
 from hybrid.numeric import NumericContact, NumericState, select
 from tests.random_problems import problem_from
 

@@ -303,3 +303,36 @@ def test_static_friction_may_hold_what_friction_lets_slide(tmp_path):
         found = select(states_of([posed], thresholds, "block").at(0))
         assert {branch.mode["floor/block"].value for branch in found.branches} == modes
         assert lint(backend, log, thresholds=thresholds).resting == {found.verdict.name: 1}
+
+
+PILLS = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 1" friction="0.8"/>
+    <body name="pill" pos="0 0 0.1">
+      <freejoint/>
+      <geom name="pill" type="capsule" fromto="-0.3 0 0 0.3 0 0" size="0.1"/>
+      <body name="shell" pos="0 0 0.01"><geom name="shell" type="sphere" size="0.11"/></body>
+    </body>
+    <body name="wheel" pos="0 2 0.2">
+      <freejoint/>
+      <geom name="wheel" type="sphere" size="0.2"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize("turn", [0.3, 1.1, 2.9])
+def test_the_forces_of_a_capsule_on_its_two_ends_are_open_in_any_heading(tmp_path, turn):
+    """Three points of one body in line: nine forces for five of its six motions, whatever the rounding of a turn."""
+    backend = written(tmp_path, PILLS)
+    qpos = backend.model.qpos0.copy()
+    qpos[3:7] = [np.cos(turn / 2), 0.0, 0.0, np.sin(turn / 2)]
+    row = {"qpos": qpos, "qvel": np.zeros(backend.model.nv), "ctrl": np.zeros(0)}
+    thresholds = Thresholds.of(backend)
+    posed = posed_frame(backend, row, thresholds)
+    # a welded body is one with that which carries it
+    assert sorted(contact.body for contact in posed.contacts) == ["pill", "pill", "pill", "wheel"]
+    found = select(states_of([posed], thresholds, "pills").at(0), standing_budget=60)
+    assert (found.verdict.name, found.force_set.dimension) == ("HYPERSTATIC", 9 - 5)

@@ -205,6 +205,7 @@ def single(array):
         (archive(M=(10**7, 10**7), q=(1,)), "not an NPZ file"),  # claims to be 728 TiB
         (archive(M=b"no array", q=b"neither"), "M.npy holds no array of numbers"),
     ],
+    ids=lambda part: "file" if isinstance(part, bytes) else part,  # an archive holds the time at which it was made
 )
 def test_an_archive_that_holds_no_problem_is_bad_input(content, message, capsys, tmp_path):
     file = tmp_path / "problem.npz"

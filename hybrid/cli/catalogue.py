@@ -46,10 +46,11 @@ __all__ = ["check", "import_", "list_", "new", "schema", "show"]
 def new(*, name: str, output: Path | None, as_json: bool) -> None:
     """A commented mechanism file, valid as it stands, to be filled in.
 
-    A file that is there already is left alone.
+    NAME is that of the mechanism, or of its file with .toml. A file that is there already is left alone.
     """
     from hybrid.declaration.writing import skeleton
 
+    name = name.removesuffix(".toml")
     text = skeleton(name)
     path = output or OutputPath(dir_okay=False, path_type=Path).convert(f"{name}.toml", None, None)
     if path.exists():

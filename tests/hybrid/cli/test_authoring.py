@@ -16,6 +16,14 @@ def test_a_new_file_is_found_valid_and_moves(tmp_path, monkeypatch, capsys):
     assert abs(json.loads(capsys.readouterr().out)["final"]["v"]["x_dot"] - (1 - 9.81 * 0.05)) < 1e-9
 
 
+def test_the_name_of_the_file_names_the_mechanism(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "seal.toml", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["name"], answer["file"]) == ("seal", "seal.toml")
+    assert [path.name for path in tmp_path.iterdir()] == ["seal.toml"]
+
+
 def test_a_file_that_is_there_is_left_alone(tmp_path, capsys):
     file = tmp_path / "seal.toml"
     file.write_text("mine")

@@ -17,7 +17,7 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 ORDINARY = {
     "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.py"},
     "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "window.py"},
-    "walk": {"plot_dorbolo_2005.py", "plot_garcia_1998.py"},
+    "walk": {"plot_garcia_1998.py"},
     "passage": {
         *("plot_burian_2024.py", "singular_configurations.md", "singular_passage.py"),
         *("arcs.py", "failure.py", "sides.py"),  # what was followed of an arc

@@ -2,24 +2,24 @@
 Dorbolo, Volfson, Tsimring and Kudrolli 2005: the bouncing dimer
 ================================================================
 
-Two beads joined by a light rod lie on a plate that vibrates up and down too gently to throw them. Lift one end, and
-it may go on bouncing while the other stays on the plate, and the dimer walks sideways although nothing pushes it
-there. S. Dorbolo, D. Volfson, L. Tsimring and A. Kudrolli, *Physical Review Letters* 95 (2005) 044101, found this
-drift mode and that its speed and direction depend on the aspect ratio; R. Zhang, Z. Zhao, X. Zheng and Q. Wang,
-*Journal of Computational and Nonlinear Dynamics* 14, no. 6 (2019), trace the direction to the friction of the double
-impacts.
+Two beads joined by a light rod lie on a plate that vibrates up and down, too gently to throw them. If one end is
+lifted, it may go on bouncing while the other stays on the plate. The dimer then drifts sideways, although nothing
+pushes it there. S. Dorbolo, D. Volfson, L. Tsimring and A. Kudrolli, *Physical Review Letters* 95 (2005) 044101, found
+this drift mode. They found, too, that its speed and its direction depend on the aspect ratio. R. Zhang, Z. Zhao, X.
+Zheng and Q. Wang, *Journal of Computational and Nonlinear Dynamics* 14, no. 6 (2019), explain the direction by the
+friction in the double impacts.
 
-The dimer stands in ``bouncing_dimer.toml`` beside this page. Lengths are counted in :math:`g/\\Omega^2`, 0.4 mm at 25
-Hz, so that a bead of 5 mm has the radius 6.3. The plate accelerates by at most 0.9 of gravity; restitution 0.7. The
-beads' own restitution and friction are not at hand: this page recomputes what the paper says about the motion, not
-its speeds.
+The dimer is declared in ``bouncing_dimer.toml`` beside this page. The unit of length is :math:`g/\\Omega^2`, 0.4 mm at
+25 Hz, so that a bead of 5 mm has the radius 6.3. The acceleration of the plate reaches 0.9 of gravity. The restitution
+and the friction of the beads are not known to us; 0.7 is assumed for the restitution. So this page recomputes what the
+paper says about the motion, but not the speeds.
 """
 
 # %%
 # The drift mode
 # --------------
-# The left bead starts on the plate, the right one is thrown up with :math:`\pi g/\Omega`, as a ball that comes back
-# after one period.
+# The left bead starts on the plate. The right one is thrown up with :math:`\pi g/\Omega`, the velocity of a ball that
+# comes back after one period.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,9 +83,9 @@ with look():
 # Speed and direction
 # -------------------
 # With little friction the bead that is hit slides through the impact, and the dimer drifts towards the end that
-# rests; with much friction it sticks, and the dimer drifts the other way, slowly. Without friction nothing pushes it
-# sideways. A longer dimer drifts more slowly. At a friction of 0.2 its drift dies out with the aspect ratio; that it
-# then turns, as the paper has it, is not seen with the constants assumed here.
+# rests. With much friction it sticks, and the dimer drifts slowly the other way. Without friction there is no
+# horizontal force. A longer dimer drifts more slowly. At a friction of 0.2 the drift dies out as the aspect ratio
+# grows. In the paper it then changes its direction, which is not seen with the constants assumed here.
 
 CASES = [(5.9, 0.1), (8.0, 0.1), (5.9, 0.2), (9.0, 0.2), (5.9, 0.6)]
 speeds = {case: drift(bounced(*case, 14)) for case in CASES[1:]} | {CASES[0]: drift(walking)}
@@ -101,7 +101,7 @@ Table(("aspect ratio", "friction", "drift"), [(*case, round(speeds[case], 4)) fo
 # Verdict
 # -------
 # The drift mode agrees: one end rests on the plate most of the time, the other bounces once a period, the dimer
-# walks, and its speed depends on the aspect ratio. That its direction does, too, is not reproduced: friction turns it
-# here.
+# drifts, and its speed depends on the aspect ratio. It is not reproduced that the direction depends on the aspect
+# ratio, too. Here it depends on the friction.
 
 beside("dorbolo_2005", ours)

@@ -2,14 +2,15 @@
 Garcia, Chatterjee, Ruina and Coleman 1998: the simplest walking model
 ======================================================================
 
-Two straight legs, a mass at the hip, feet of hardly any mass: M. Garcia, A. Chatterjee, A. Ruina and M. Coleman, The
-simplest walking model: stability, complexity, and scaling, *Journal of Biomechanical Engineering* 120 (1998) 281-288,
-find that it walks down a shallow slope without a motor, stably, and count its gaits.
+The simplest walker has two straight legs, a mass at the hip and feet of hardly any mass. M. Garcia, A. Chatterjee, A.
+Ruina and M. Coleman, The simplest walking model: stability, complexity, and scaling, *Journal of Biomechanical
+Engineering* 120 (1998) 281-288, find that it walks down a shallow slope without a motor, and that one of its gaits is
+stable.
 
-A step is a swing and an impact. The swing is ``simplest_walker.toml`` beside this page, the paper's equations in the
-limit of feet without mass; the swinging foot may pass through the slope when the legs are parallel, as in the paper.
-The heel strike is an impact of ``two_legs.toml``, two legs on two contacts with friction: the trailing foot is free to
-stay, slip or leave.
+A step is a swing and an impact. The swing is ``simplest_walker.toml`` beside this page, with the equations of the paper
+in the limit of feet without mass. As in the paper, the swinging foot may pass through the slope when the legs are
+parallel. The heel strike is an impact of ``two_legs.toml``, two legs on two contacts with friction. Its trailing foot
+may stick, slip or leave.
 """
 
 # %%
@@ -17,8 +18,8 @@ stay, slip or leave.
 # ---------------
 # In the paper the leading foot stops and the trailing one leaves without an impulse. Then, with the leg at the angle
 # :math:`\theta`, :math:`\dot\theta^+ = \cos 2\theta\,\dot\theta^-` and
-# :math:`\dot\varphi^+ = \cos 2\theta\,(1 - \cos 2\theta)\,\dot\theta^-`. The impact of both feet, with masses of a
-# millionth of the hip's, finds just that, and that the trailing foot leaves.
+# :math:`\dot\varphi^+ = \cos 2\theta\,(1 - \cos 2\theta)\,\dot\theta^-`. Here both feet take part in the impact, each
+# with a millionth of the hip's mass. The result is the same: the trailing foot leaves.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -51,8 +52,8 @@ ours = {
 # --------
 # The state after a heel strike is :math:`(\theta, \dot\theta)`, with :math:`\varphi = 2\theta` and
 # :math:`\dot\varphi = (1 - \cos 2\theta)\,\dot\theta`. The swing ends where :math:`\varphi = 2\theta` again and the
-# legs are apart. The paper prints the stable fixed point of this map at the slope 0.009 to fifteen digits; a second
-# fixed point, the shorter and quicker gait, is unstable.
+# legs are apart. The paper prints the stable fixed point of this map at the slope 0.009 to fifteen digits. A second
+# fixed point, the gait with the shorter step, is unstable.
 
 
 def swing(theta, rate):
@@ -107,7 +108,7 @@ with look():
 # %%
 # Verdict
 # -------
-# The heel strike is the one of the paper up to the mass of the feet, and the fixed point agrees in all digits that the
-# integration holds. That the swinging foot passes through the slope is the paper's licence, not a result.
+# The heel strike is that of the paper, up to the mass of the feet. The fixed point agrees to 1e-9, the accuracy of the
+# integration. That the swinging foot may pass through the slope is an assumption of the paper, not a result.
 
 beside("garcia_1998", ours)

@@ -2,10 +2,10 @@
 Génot and Brogliato 1999: the rod at its singular point
 =======================================================
 
-A rigid rod slides with one end on a rough floor. Beyond a critical friction there are postures at which the equations
-of sliding have no solution, and others at which they have two. F. Génot and B. Brogliato, *European Journal of
-Mechanics A/Solids* 18 (1999) 653-677, ask whether a sliding motion can reach such a state, and find that it can do so
-only through one point of the phase plane.
+A rigid rod slides with one end on a rough floor. Beyond a critical friction the equations of sliding have no solution
+at some states, and two at others. F. Génot and B. Brogliato, *European Journal of Mechanics A/Solids* 18 (1999)
+653-677, ask whether a sliding motion can reach such a state. They find that it can do so only through one point of the
+phase plane.
 
 The rod has mass :math:`m`, its contact point lies at the distance :math:`l` from the centre of mass, and
 :math:`\\alpha = m l^2/J`, which is 3 for a uniform rod. While it slides to the right,
@@ -14,7 +14,7 @@ The rod has mass :math:`m`, its contact point lies at the distance :math:`l` fro
    A = \\frac{1 + \\alpha\\cos\\theta\\,(\\cos\\theta - \\mu\\sin\\theta)}{m},\\qquad
    b = -g + l\\,\\dot\\theta^2\\sin\\theta .
 
-The catalogue has it as ``painleve_rod``; lengths, masses and gravity are 1 here.
+The catalogue has the rod as ``painleve_rod``. Here :math:`m = l = g = 1`.
 """
 
 # %%
@@ -55,7 +55,7 @@ ours = {
 
 # %%
 # The boundary of the paradox is :math:`\tan\theta_{1,2} = (\mu\alpha \mp \sqrt{\mu^2\alpha^2 - 4(1+\alpha)})/2`. The
-# file ``data/genot_brogliato_boundary.csv`` holds this curve; the map below knows nothing of it.
+# file ``data/genot_brogliato_boundary.csv`` holds this curve. The map below was computed without it.
 
 plane = [Axis.parse("theta=0:pi/2:160"), Axis.parse("mu=1:3:160")]
 paradox = region_map(rod, axes=plane, pins={"slip.tip": 1, "theta_dot": 0})
@@ -99,8 +99,8 @@ ours["forces"] = [branch.lambda_N["tip"] for item in found for branch in item.br
 # Where :math:`A = b = 0`, four regions meet: sliding, lift-off, both, and none. In the time :math:`\tau` with
 # :math:`dt = A\,d\tau` the motion is smooth there, and the point is a node with the eigenvalues
 # :math:`A'\dot\theta` and :math:`-2\dot\theta\tan\theta`. They are equal at
-# :math:`\mu_{GB} = 4\sqrt{1+\alpha}/(\sqrt3\,\alpha)`; below, the contact force stays bounded on the way to the node,
-# above, it grows without bound while its impulse stays finite.
+# :math:`\mu_{GB} = 4\sqrt{1+\alpha}/(\sqrt3\,\alpha)`. For less friction the contact force stays bounded on the way to
+# the node. For more friction it grows without bound, but its impulse stays finite.
 
 
 def node(mu):
@@ -149,6 +149,6 @@ with look():
 # Verdict
 # -------
 # Everything agrees. The eigenvalues are those of ``hybrid.GenotBrogliatoPoint``, found by differences of the
-# derived equations; the frictions 4/3 and :math:`8/(3\sqrt3)` come out without being put in.
+# derived equations. The frictions 4/3 and :math:`8/(3\sqrt3)` are results; neither is put in.
 
 beside("genot_brogliato_1999", ours)

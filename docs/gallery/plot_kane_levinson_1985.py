@@ -2,13 +2,13 @@
 Kane and Levinson 1985: an impact that creates energy
 =====================================================
 
-A double pendulum strikes a rough floor with its tip, and by Newton's law of restitution it leaves with more kinetic
-energy than it had. T. R. Kane and D. A. Levinson found this in *Dynamics: Theory and Applications* (1985); W. J.
-Stronge, *Proceedings of the Royal Society A* 431 (1990) 169-181, replaced the law by one on energies, which cannot do
-that.
+The tip of a double pendulum strikes a rough floor. By Newton's law of restitution the pendulum leaves with more kinetic
+energy than it had. T. R. Kane and D. A. Levinson found this in *Dynamics: Theory and Applications* (1985). W. J.
+Stronge, *Proceedings of the Royal Society A* 431 (1990) 169-181, replaced the law by one on energies, which cannot
+create any.
 
-Two uniform rods of unit mass and length, 20 and 30 degrees from the vertical, turn with -0.1 and -0.2 rad/s. The
-catalogue has them as ``double_pendulum_over_floor``.
+Two uniform rods of unit mass and length stand at 20 and 30 degrees from the vertical and rotate with -0.1 and -0.2
+rad/s. The catalogue has them as ``double_pendulum_over_floor``.
 """
 
 # %%
@@ -52,8 +52,8 @@ Table(
 )
 
 # %%
-# The equations of this posture give the energy before, 0.0232, and the friction beyond which a slip would have a
-# paradox.
+# The equations of this posture give the kinetic energy before the impact, 0.0232 J, and the critical friction, beyond
+# which sliding has a paradox.
 
 terms = pendulum.terms(angles, rates, parameters=values)
 before = rates @ terms.M @ rates / 2
@@ -80,7 +80,7 @@ ours = {
 # %%
 # Over friction
 # -------------
-# Newton's law creates energy where friction is not small. The others never do.
+# Newton's law creates energy unless friction is small. The other two laws never do.
 
 with look():
     figure, axes = plt.subplots(figsize=(6.4, 3.8), layout="constrained")
@@ -97,7 +97,7 @@ with look():
 # %%
 # Verdict
 # -------
-# Everything agrees: Newton's law adds 176 percent to the energy at a friction of 0.5. ``simulate`` follows such a
-# motion and says in its warnings that the law created energy.
+# Everything agrees: at a friction of 0.5 Newton's law adds 176 percent to the energy. ``simulate`` follows such a
+# motion, and its warnings say that the law created energy.
 
 beside("kane_levinson_1985", ours)

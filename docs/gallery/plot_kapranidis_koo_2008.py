@@ -2,10 +2,10 @@
 Kapranidis and Koo 2008: the ladder in the corner
 =================================================
 
-A ladder slips from a wall. On smooth surfaces its top leaves the wall when it has come down to two thirds of its
-height; S. Kapranidis and R. Koo, *The College Mathematics Journal* 39 (2008) 374-379, say what the textbook problem
-of the sliding ladder forgets. With friction at both ends the corner has a paradox of its own (A. R. Champneys and P.
-L. Várkonyi, *IMA Journal of Applied Mathematics* 81 (2016) 538-588).
+A ladder slides down a wall. If the surfaces are smooth, its top leaves the wall at two thirds of the height at which
+it started. The textbook problem of the sliding ladder forgets this, as S. Kapranidis and R. Koo, *The College
+Mathematics Journal* 39 (2008) 374-379, point out. With friction at both ends the ladder has a paradox of its own (A. R.
+Champneys and P. L. Várkonyi, *IMA Journal of Applied Mathematics* 81 (2016) 538-588).
 
 The ladder of the catalogue, ``ladder_in_corner``, has the half length :math:`l`, :math:`\\kappa = J/(m l^2)`, which
 is 1/3 for a uniform one, and the angle :math:`\\theta` from the floor. Here :math:`l = 1`, :math:`g = 9.81`.
@@ -14,9 +14,9 @@ is 1/3 for a uniform one, and the angle :math:`\\theta` from the floor. Here :ma
 # %%
 # Smooth surfaces: the top leaves the wall
 # ----------------------------------------
-# While both ends touch, the centre runs on a circle of radius :math:`l` around the corner. Energy gives
-# :math:`(1+\kappa)\,l\,\dot\theta^2/2 = g(\sin\theta_0 - \sin\theta)`, and the force of the wall,
-# :math:`m\ddot x`, vanishes at :math:`\sin\theta = \tfrac23\sin\theta_0`, whatever :math:`\kappa` is.
+# While both ends touch, the centre moves on a circle of radius :math:`l` about the corner. Conservation of energy gives
+# :math:`(1+\kappa)\,l\,\dot\theta^2/2 = g(\sin\theta_0 - \sin\theta)`. The force of the wall, :math:`m\ddot x`,
+# vanishes at :math:`\sin\theta = \tfrac23\sin\theta_0` for every :math:`\kappa`.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -79,8 +79,8 @@ with look():
 # %%
 # Statics
 # -------
-# A ladder rests where :math:`\tan\theta \ge (1 - \mu\mu_w)/(2\mu)`; its contact forces are then not unique. The map of
-# the ladder at rest shows this curve, which is ``data/ladder_statics.csv`` for equal friction at both ends.
+# A ladder rests where :math:`\tan\theta \ge (1 - \mu\mu_w)/(2\mu)`. Its contact forces are then not unique. The map of
+# the ladder at rest shows this curve for equal friction at both ends, from ``data/ladder_statics.csv``.
 
 plane = [Axis.parse("theta=0.05:1.52:160"), Axis.parse("mu=0:2:160")]
 resting = region_map(ladder, axes=plane, pins={"theta_dot": 0, **CORNER})
@@ -108,8 +108,8 @@ ours["rests"] = [np.degrees(bisect(slides, 0.2, 1.5, args=pair, xtol=1e-9)) for 
 #
 # .. math:: \kappa\det A = 1 - \mu\mu_w + \kappa(1 + \mu\mu_w) - (\mu - \mu_w)\sin 2\theta .
 #
-# With equal friction the angle drops out: beyond :math:`\mu = \sqrt{(1+\kappa)/(1-\kappa)}`, which is :math:`\sqrt2`
-# for a uniform ladder, a ladder that slides down with both ends touching is in a paradox at every angle at once.
+# With equal friction the angle drops out. Beyond :math:`\mu = \sqrt{(1+\kappa)/(1-\kappa)}`, which is :math:`\sqrt2`
+# for a uniform ladder, a ladder that slides down with both ends touching has a paradox at every angle.
 
 
 def determinant(mu, theta=0.7, **parameters):
@@ -132,8 +132,7 @@ sliding = region_map(ladder, axes=plane, pins={"theta_dot": -0.5, **CORNER})
 show(plot_map(sliding, title="A ladder that slides down"))
 
 # %%
-# Where the top is about to leave (right), the single rod at its foot has its own paradox, from
-# :math:`\mu = 4/3` on.
+# The foot alone, without the wall, has the paradox of the single rod from :math:`\mu = 4/3` on.
 #
 # Verdict
 # -------

@@ -2,22 +2,22 @@
 Leine, Glocker and Van Campen 2001: the woodpecker toy
 ======================================================
 
-A wooden bird on a spring hangs on a sleeve that fits loosely around a pole. Set swinging, it pecks its way down: the
-sleeve tilts and jams, the bird swings back, frees the sleeve and lets it slide a little further. R. I. Leine, Ch.
-Glocker and D. H. van Campen, Nonlinear dynamics of the woodpecker toy, *Proceedings of DETC 2001*, VIB-21608, follow
-F. Pfeiffer (1984) and Glocker and Pfeiffer (1995), whose data these are, and find the periodic motion and its
-stability.
+A wooden bird is fixed by a spring to a sleeve, which fits loosely around a pole. Once it swings, it pecks its way down:
+the sleeve tilts and jams, the bird swings back, frees the sleeve and lets it slide a little further. R. I. Leine, Ch.
+Glocker and D. H. van Campen, Nonlinear dynamics of the woodpecker toy, *Proceedings of DETC 2001*, VIB-21608, find the
+periodic motion and its stability. The data are those of F. Pfeiffer (1984) and of Glocker and Pfeiffer (1995).
 
-Three contacts with friction, the beak and the two edges of the sleeve, open, slide, stick and strike in one period. The
-catalogue has the toy as ``woodpecker``. Impacts follow Newton's law, 0.5 for the beak and 0 for the sleeve.
+There are three contacts with friction, the beak and the two edges of the sleeve. In one period they open, slide, stick
+and strike. The catalogue has the toy as ``woodpecker``. Impacts follow Newton's law, with the coefficient 0.5 for the
+beak and 0 for the sleeve.
 """
 
 # %%
 # Hanging still
 # -------------
-# The toy hangs on the lower edge of the sleeve. Moments about the sleeve's centre ask for friction of at least
-# :math:`h_M (m_M+m_S)/\bigl(m_S(l_G+l_M) - r_M(m_M+m_S)\bigr)`; the paper rounds it to 0.285. Below it the state at
-# rest has one consistent mode, sliding down.
+# The toy hangs on the lower edge of the sleeve. Equilibrium of moments about the sleeve's centre needs a friction of at
+# least :math:`h_M (m_M+m_S)/\bigl(m_S(l_G+l_M) - r_M(m_M+m_S)\bigr)`, which the paper rounds to 0.285. With less, the
+# state at rest has one consistent mode: the sleeve slides down.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,7 +53,7 @@ modes = {
 ours["modes"] = ", ".join(modes.values())
 
 # %%
-# Flying, sleeve and bird swing against each other on the spring, at 72.91 Hz.
+# In free flight sleeve and bird swing against each other on the spring, at 72.91 Hz.
 
 M = toy.terms([0, 0, 0], [0, 0, 0]).M
 twist = np.array([0, 1, -1])
@@ -62,8 +62,8 @@ ours["flight"] = np.sqrt(0.0056 * twist @ np.linalg.solve(M, twist)) / (2 * np.p
 # %%
 # The periodic motion
 # -------------------
-# Newton's method on the whole period, with derivatives through all its impacts, slips and sticks. The height is left
-# free: the toy is lower after a period. The paper prints 0.1452 s.
+# It is found by Newton's method on the whole period, with derivatives through all impacts and all changes between slip
+# and stick. The height is left free, since the toy is lower after each period. The paper prints 0.1452 s.
 
 start = State([0.0, 0.103, 0.073], [-0.107, -2.32, 16.93])  # the beak has just struck
 cycle = periodic_motion(toy, start, period=0.146, section="phi_M - 0.103", drift=["y"], law=NewtonImpact())
@@ -75,10 +75,10 @@ ours |= {
 }
 
 # %%
-# 0.1452 s is not what these data give. Newton's method closes the motion to a residual below 1e-11, and neither the
-# integration nor the law explains the difference: Moreau's time stepping with steps of 5e-6 s under Newton's law and of
-# 1e-5 s under Poisson's gives 0.1460 s, and so do the minima of the reference motion that the Siconos project keeps for
-# its own example of the toy. The published figures of the same table (angles, limits, frequency) all agree.
+# These data do not give 0.1452 s. Newton's method closes the motion to a residual below 1e-11. Neither the integration
+# nor the impact law explains the difference: Moreau's time stepping gives 0.1460 s, with steps of 5e-6 s under Newton's
+# law and with steps of 1e-5 s under Poisson's. So does the reference motion that the Siconos project keeps for its own
+# example of the toy. All other published figures of the same table (angles, limits, frequency) agree.
 
 motion = simulate(toy, cycle.state, t_end=2 * cycle.period, law=NewtonImpact())
 times = np.linspace(0, motion.t, 6001)
@@ -103,7 +103,7 @@ with look():
     height.set_xlim(0, 1000 * motion.t)
 
 # %%
-# One period in the plane of the bird, the portrait that the paper draws. Straight lines are impacts.
+# One period in the phase plane of the bird, as the paper draws it. Straight vertical lines are impacts.
 
 with look():
     figure, axes = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
@@ -114,6 +114,6 @@ with look():
 # Verdict
 # -------
 # All figures of statics, geometry and free flight agree, and so does the swing of the bird. The printed period is half
-# a per cent too short; three computations that share no code agree on another one.
+# a per cent too short. Three computations that share no code agree on 0.1460 s.
 
 beside("leine_2001", ours)

@@ -2,9 +2,10 @@
 Mamaev and Ivanova 2013: a rod on a rough incline
 =================================================
 
-Put a rod with one end on a rough plane and let go. It may turn about its end as a pendulum, slip either way, or leave
-the plane. I. S. Mamaev and T. B. Ivanova, *Russian Journal of Nonlinear Dynamics* 9 (2013) 567-593, draw these
-domains in the phase plane, find where they overlap and where none remains, and how both depend on friction and slope.
+A rod stands with one end on a rough plane and is let go. It may rotate about its end like a pendulum, slip either way,
+or leave the plane. I. S. Mamaev and T. B. Ivanova, *Russian Journal of Nonlinear Dynamics* 9 (2013) 567-593, draw the
+domains of these motions in the phase plane. They find where two of them overlap, where there is none, and how both
+depend on friction and slope.
 
 ``rod_on_incline`` has the mass, the half length and the weight across the plane 1; :math:`\\varphi` is the angle from
 the plane and :math:`\\varepsilon` the tangent of the slope.
@@ -54,16 +55,16 @@ ours = {
 # %%
 # Where the rod rests at every angle
 # ----------------------------------
-# A rod at rest turns as a pendulum if friction holds its end,
-# :math:`\ddot\varphi = -\tfrac34(\cos\varphi + \varepsilon\sin\varphi)`. The motion of the centre gives the forces;
-# with :math:`u = \tan\varphi`
+# If friction holds its end, a rod at rest begins to move like a pendulum,
+# :math:`\ddot\varphi = -\tfrac34(\cos\varphi + \varepsilon\sin\varphi)`. The acceleration of the centre gives the
+# forces. With :math:`u = \tan\varphi`
 #
 # .. math:: \frac{F_T}{F_N} = \frac{3u - \varepsilon u^2 - 4\varepsilon}{4u^2 - 3\varepsilon u + 1} .
 #
-# Below the greatest magnitude of this ratio the domain of pendulum motion has a hole. On level ground it is 3/4, at
-# :math:`u = \pm\tfrac12`. For :math:`\varepsilon = \tfrac14` the ratio is stationary where
+# For less friction than the greatest magnitude of this ratio, the domain of pendulum motion has a hole. On level ground
+# this magnitude is 3/4, at :math:`u = \pm\tfrac12`. For :math:`\varepsilon = \tfrac14` the ratio is stationary where
 # :math:`63u^2 - 40u - 12 = 0`, at :math:`u = \tfrac67` and :math:`u = -\tfrac29`, with the values 8/19 and
-# -16/13. Printed are 0.41 and 1.25.
+# -16/13. The paper prints 0.41 and 1.25.
 
 
 def held(phi, epsilon):
@@ -88,8 +89,8 @@ ours["slope"] = [needed(0.25, 1), needed(0.25, -1)]
 # %%
 # The domains
 # -----------
-# Sticking, slipping either way, and leaving the plane, at friction 1/2 on a slope of 1/4. The lines are
-# ``data/mamaev_ivanova_domains.csv``, from the formulas of the paper.
+# The map shows sticking, slipping either way, and leaving the plane, at friction 1/2 on a slope of 1/4. The lines
+# follow from the formulas of the paper (``data/mamaev_ivanova_domains.csv``).
 
 pins = {"slip.tip": 0}
 gentle = {"mu": 0.5, "epsilon": 0.25}
@@ -118,8 +119,8 @@ border = [
 ours["border"] = max(slack(*posture) for posture in border)
 
 # %%
-# Their areas, as shares of the rectangle that the maps show, with borders found to rounding. On the steep slope of
-# :math:`\varepsilon = 1` with friction 3/2 three motions are possible on a sliver of 0.035 percent.
+# The areas of the domains, as shares of the rectangle that the maps show. Their borders are found to rounding. On the
+# steep slope :math:`\varepsilon = 1` with friction 3/2, three motions are possible on 0.035 percent of the rectangle.
 
 CASES = ((0.5, 0.0), (0.5, 0.25), (1.5, 0.0), (1.5, 1.0))
 MODES = ("stick", "slide+", "slide-", "free", "free|slide+|stick")
@@ -135,7 +136,7 @@ Table(
 )
 
 # %%
-# While the end slips to one side there may be none, or two:
+# While the end slips to one side, there may be no motion, or two:
 
 slipping = {"slip.tip": "-0"}
 show(plot_map(region_map(rod, axes=PLANE, pins=slipping, parameters={"mu": 1.5}), title="Friction 3/2, slip to -x"))
@@ -145,9 +146,8 @@ ours["slipping"] = [found[mode] for mode in ("slide-", "free", "free|slide-", "n
 # %%
 # No solution at rest?
 # --------------------
-# The paper finds no solution where :math:`A < 0` and the end has no slip. That holds for a slip that has a direction,
-# however small. A rod at rest may also stick, and it does: with both directions admitted a single contact always has a
-# motion.
+# The paper finds no solution where :math:`A < 0` and the end has no slip. That is true of a slip that has a direction,
+# however small it is. A rod at rest may also stick, and here it does: a single contact at rest always has a motion.
 
 
 def modes(slip):
@@ -164,9 +164,9 @@ ours |= {"vanishing": modes("-0"), "rest": modes(0)}
 # %%
 # Where sticking and leaving overlap
 # ----------------------------------
-# Beyond friction 4/3, and from the slope
-# :math:`\varepsilon_- = (\mu - \sqrt{\mu^2 - 16/9})\,/\,(8/3)` on, some states both stick and leave. The least slope is
-# found here at :math:`A_+ = b = 0`, where the sticking force changes its sign.
+# For friction above 4/3 and slopes from :math:`\varepsilon_- = (\mu - \sqrt{\mu^2 - 16/9})\,/\,(8/3)` on, sticking and
+# leaving are both consistent at some states. The least slope is found here at :math:`A_+ = b = 0`, where the sticking
+# force changes its sign.
 
 
 def overlap(mu):
@@ -182,8 +182,8 @@ ours["overlap"] = [overlap(mu) for mu in (1.4, 1.5, 2.0, 5.0)]
 # %%
 # A motion through three modes
 # ----------------------------
-# Friction 1/2, level ground, from :math:`\varphi = 0.4`, :math:`\dot\varphi = 0.5`: the end sticks, slips back, slips
-# forth, and the rod falls flat.
+# With friction 1/2 on level ground, from :math:`\varphi = 0.4`, :math:`\dot\varphi = 0.5`, the end sticks, slips back,
+# slips forth, and the rod falls flat.
 
 start = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}, parameters={"mu": 0.5})
 motion = simulate(rod, start, t_end=3, until="phi", parameters={"mu": 0.5})
@@ -196,8 +196,8 @@ ours |= {
 show(plot_motion(motion, title="Friction 1/2, level ground"))
 
 # %%
-# Sliding motions turn about the angle at which the contact force passes through the centre,
-# :math:`\varphi = \arctan(1/\mu)`: a saddle, whose separatrix divides rods that fall from rods that rise.
+# At :math:`\varphi = \arctan(1/\mu)` the contact force of a sliding rod passes through the centre. This angle is a
+# saddle of the sliding motion. Its separatrix divides rods that fall from rods that rise.
 
 
 def turning(phi, mu):
@@ -215,6 +215,6 @@ ours["saddle"] = [
 # Verdict
 # -------
 # The domains, their areas, the thresholds 4/3 and 3/4 and the motion agree. The thresholds on a slope of 1/4 agree
-# after correcting, and so does the claim that a rod at rest may have no motion.
+# after correcting. So does the claim that a rod may have no motion: it holds while the end slips, not at rest.
 
 beside("mamaev_ivanova_2013", ours)

@@ -3,12 +3,13 @@ Miller and Rubinovich 2017, 2019: an oblique rod strikes a rough floor
 ======================================================================
 
 A slender rod falls obliquely on a rough compliant floor and slips while it strikes. B. M. Miller and E. Ya. Rubinovich
-(*Automation and Remote Control*, 2017 and 2019) stretch the time of the impact by the root of the stiffness and pass to
-the limit: an impact that has an outcome for every friction, also where the rigid rod has none.
+(*Automation and Remote Control*, 2017 and 2019) stretch the time of the impact by the root of the stiffness and let the
+stiffness grow without bound. The limit is an impact that has an outcome for every friction, even where the rigid rod
+has none.
 
 The rod of the catalogue, ``oblique_rod``, has the mass 1 and the half length 1. Its lower end touches the floor at
-:math:`\\psi = 0`, :math:`\\theta = \\pi/3` with the velocity (0.05, -0.05, -0.04) and both angular velocities 4. The
-papers follow it for the frictions :math:`k = 0.5` and :math:`k = 1.7`.
+:math:`\\psi = 0`, :math:`\\theta = \\pi/3` with the velocity (0.05, -0.05, -0.04), and both angular velocities are 4.
+The papers compute the impact for the coefficients of friction :math:`k = 0.5` and :math:`k = 1.7`.
 """
 
 # %%
@@ -20,13 +21,14 @@ papers follow it for the frictions :math:`k = 0.5` and :math:`k = 1.7`.
 # .. math:: Y' = \gamma_N,\qquad \gamma' = G\,(F_N, F_T),\qquad F_N = -Y - 2\delta\gamma_N,\qquad
 #    F_T = -k F_N \frac{\gamma_T}{|\gamma_T|}
 #
-# until :math:`F_N` vanishes. Four places are printed otherwise:
+# until :math:`F_N` vanishes. The papers differ in four places:
 #
-# * the friction force lacks the factor :math:`k`. With it, friction of 0.5 and of 1.7 are two impacts; without it, one.
-# * the normal force has the other sign. The floor would pull.
-# * the end :math:`S^*` is where :math:`Y + 2\delta\gamma_N` first turns positive, for a floor does not pull. Where
-#   :math:`Y` vanishes is later.
-# * the free normal acceleration of the end lacks a factor. Without contact the centre falls,
+# * The friction force lacks the factor :math:`k`. Without it, the impacts with :math:`k = 0.5` and :math:`k = 1.7`
+#   would be the same.
+# * The normal force has the opposite sign. With it the floor would pull.
+# * The impact ends later, where :math:`Y` vanishes. But a floor does not pull, so the end :math:`S^*` is where
+#   :math:`Y + 2\delta\gamma_N` first becomes positive.
+# * The free normal acceleration of the end lacks a factor. Without contact the centre falls,
 #   :math:`\ddot z + l(\sin\theta)^{\cdot\cdot} = -g`, and the rod turns freely,
 #   :math:`\ddot\theta = -\dot\psi^2\sin\theta\cos\theta`. Together,
 #   :math:`\ddot z = l\dot\psi^2\sin\theta\cos^2\theta + l\dot\theta^2\sin\theta - g`. In print, :math:`\cos^2\theta`
@@ -55,8 +57,8 @@ resting = contact_problem(rod, solve_state(rod, {**PINS, "gap_dot.tip": 0}))
 ours = {"free": float(resting.c[0])}
 
 # %%
-# The coordinates are those of the lower end, and the impact sees the rod through the matrix of its end,
-# :math:`G = 4\cdot 1 - 3\,r r^T` with the axis :math:`r = (-\sin\psi\cos\theta, \cos\psi\cos\theta, \sin\theta)`.
+# The rod enters the impact only by the Delassus operator of its end, :math:`G = 4\cdot 1 - 3\,r r^T`, with the axis
+# :math:`r = (-\sin\psi\cos\theta, \cos\psi\cos\theta, \sin\theta)`.
 
 axis = np.array([0.0, 0.5, np.sqrt(0.75)])
 order = [2, 0, 1]  # the normal first
@@ -65,7 +67,7 @@ ours["G"] = float(np.abs(resting.G - (4 * np.eye(3) - 3 * np.outer(axis, axis))[
 # %%
 # The impact
 # ----------
-# The damping is not stated; 0.25 reproduces what is printed for :math:`k = 1.7`.
+# The papers do not state the damping. With 0.25 what is printed for :math:`k = 1.7` is reproduced.
 
 DAMPING = 0.25
 FRICTIONS = (0.5, 1.7)
@@ -89,7 +91,7 @@ ours |= {
 }
 
 # %%
-# Both impacts, in the panels of the papers' figures: full lines :math:`k = 1.7`, dashed :math:`k = 0.5`.
+# Both impacts, in the panels of the papers' figures. Full lines are :math:`k = 1.7`, dashed lines :math:`k = 0.5`.
 
 terms = rod.terms(state.q, state.v)
 response = np.linalg.solve(terms.M, np.column_stack([terms.W_N, terms.W_T]))
@@ -136,14 +138,15 @@ with look():
 # %%
 # The slope of the friction impulse
 # ---------------------------------
-# In stick both slips stay zero. At :math:`\psi = 0` the rod lies in the plane of the second tangent, so that
-# :math:`0 = G_{22}F_2 + G_{2N}F_N` with :math:`G_{22} = 4 - 3\cos^2\theta = 1 + 3\sin^2\theta` and
+# While the end sticks, both slips stay zero. At :math:`\psi = 0` the rod lies in the plane of the second tangent, so
+# that :math:`0 = G_{22}F_2 + G_{2N}F_N` with :math:`G_{22} = 4 - 3\cos^2\theta = 1 + 3\sin^2\theta` and
 # :math:`G_{2N} = -3\sin\theta\cos\theta`. The papers plot the integral of :math:`F_N\gamma_T/|\gamma_T| = -F_T/k`,
 # which therefore has the slope
 #
 # .. math:: -\frac{3\sin\theta\cos\theta}{k\,(1 + 3\sin^2\theta)} = -0.2351 .
 #
-# Printed is -0.437, which divides by :math:`G_{NN} = 1 + 3\cos^2\theta` in place of :math:`G_{22}`.
+# The papers print -0.437, which results if one divides by :math:`G_{NN} = 1 + 3\cos^2\theta` in place of
+# :math:`G_{22}`.
 
 stuck = courses[1.7]
 late = stuck.s > sticking.phases[0].duration + 0.1
@@ -171,8 +174,8 @@ Table(
 # %%
 # Finite stiffness
 # ----------------
-# The whole rod on a spring, with gravity 9.81: the greatest difference of a velocity to the limit falls like
-# :math:`K^{-1/2}`.
+# Here the whole rod strikes a spring, with gravity 9.81. The greatest difference of a velocity from the limit falls
+# like :math:`K^{-1/2}`.
 
 STIFFNESS = (1e4, 1e6, 1e8, 1e10)
 errors = {
@@ -188,8 +191,8 @@ ours["order"] = [np.log(errors[k][3] / errors[k][2]) / np.log(100) for k in FRIC
 # %%
 # Verdict
 # -------
-# The limit, its velocities and the order of convergence agree once the equations above are set right. The slope
-# agrees after correcting. The duration for :math:`k = 0.5` is not reproducible, because the damping is not stated and
-# the one that reproduces the other impact gives another duration.
+# The limit, its velocities and the order of convergence agree once the equations are corrected as above. The slope
+# agrees after correcting. The duration for :math:`k = 0.5` is not reproducible: the damping is not stated, and the one
+# that reproduces the other impact gives another duration.
 
 beside("miller_rubinovich_2017", ours)

@@ -2,22 +2,22 @@
 Shaw and Holmes 1983: a driven oscillator that strikes a stop
 =============================================================
 
-A mass on a spring is driven by a harmonic force and strikes a stop. Between impacts the equation is linear, and still
-the mass may repeat itself every period, every second, or never. S. W. Shaw and P. J. Holmes, *Journal of Sound and
-Vibration* 90 (1983) 129-155, find its periodic motions and when they lose their stability; they count among the first
-who did so for an oscillator with impacts.
+A mass on a spring is driven by a harmonic force and strikes a stop. Between impacts its equation is linear. Even so,
+its motion may repeat itself after one period of the force, after two, or never. S. W. Shaw and P. J. Holmes, *Journal
+of Sound and Vibration* 90 (1983) 129-155, find the periodic motions and where they lose their stability. They were
+among the first to do so for an oscillator with impacts.
 
 .. math:: \\ddot x + x = \\cos\\omega t,\\quad x > 0;\\qquad \\dot x^+ = -e\\,\\dot x^-,\\quad x = 0 .
 
-The mechanism stands in ``impact_oscillator.toml`` beside this page; the restitution is 0.8.
+The mechanism is declared in ``impact_oscillator.toml`` beside this page. The coefficient of restitution is 0.8.
 """
 
 # %%
 # One impact a period
 # -------------------
-# Let the impacts follow each other after :math:`T = 2\pi/\omega`, with the velocity :math:`-U` before. Between them
-# :math:`x = a\cos t + b\sin t + P\cos(\omega t + \varphi)`, :math:`P = 1/(1-\omega^2)`. That it begins and ends at the
-# stop gives :math:`a = b\cot(T/2)`, and the velocities :math:`b = (1+e)U/2` and
+# Let the impacts follow each other after :math:`T = 2\pi/\omega`, each with the velocity :math:`-U` before it. Between
+# them :math:`x = a\cos t + b\sin t + P\cos(\omega t + \varphi)` with :math:`P = 1/(1-\omega^2)`. The motion begins and
+# ends at the stop, which gives :math:`a = b\cot(T/2)`. The velocities there give :math:`b = (1+e)U/2` and
 # :math:`P\omega\sin\varphi = (1-e)U/2`, so that
 #
 # .. math:: U = \frac{|P|}{\sqrt{\left(\frac{1+e}{2}\cot\frac T2\right)^2 + \left(\frac{1-e}{2\omega}\right)^2}} .
@@ -64,20 +64,22 @@ ours = {
 # %%
 # Its multipliers
 # ---------------
-# A small change turns through :math:`T` in the plane of :math:`x, \dot x` and passes the impact by the saltation matrix
+# Between impacts a small change rotates by the angle :math:`T` in the plane of :math:`x, \dot x`. The impact multiplies
+# it by the saltation matrix
 #
 # .. math:: S = \begin{pmatrix} -e & 0 \\ -(1+e)\,\ddot x/U & -e \end{pmatrix},\qquad
 #    \frac{\ddot x}{U} = \frac{\cos\varphi}{U} = -(1-\omega^2)\,\frac{1+e}{2}\cot\frac T2 .
 #
 # So the product of the multipliers is :math:`e^2`, and their sum
 # :math:`-2e\cos T + \tfrac12(1+e)^2(1-\omega^2)(1+\cos T)`. They are complex where the sum is less than :math:`2e` in
-# magnitude, and one of them passes -1 where the sum is :math:`-(1+e^2)`.
+# magnitude. One of them passes -1 where the sum is :math:`-(1+e^2)`.
 
 ours["sum"] = [float(np.sum(motions[omega].multipliers).real) for omega in FREQUENCIES]
 ours["product"] = [float(np.prod(motions[omega].multipliers).real) for omega in FREQUENCIES]
 
 # %%
-# Followed in the frequency, the motion loses its stability at both ends. Lines are the formulas, points what was found.
+# Followed over the frequency, the motion loses its stability at both ends of a window. Lines are the formulas, points
+# are the motions that were found.
 
 begin = by_hand(2.0)[1]
 up = continue_periodic(oscillator, begin, parameter="Omega", to=2.8, parameters={"Omega": 2.0, "e": e}, **once)
@@ -113,7 +115,8 @@ with look():
 # %%
 # Beyond the flip
 # ---------------
-# A little above the upper end the mass repeats itself every second period: hard and soft impacts alternate.
+# A little above the upper end the motion repeats itself after two periods: longer and shorter intervals between impacts
+# alternate.
 
 omega = ours["flips"][1] + 0.02
 state = by_hand(omega)[1]
@@ -140,7 +143,7 @@ with look():
 # %%
 # Verdict
 # -------
-# Everything agrees. The paper has damping and a stop at any place; without damping, and with the stop where the
-# spring is at rest, its formulas are those above.
+# Everything agrees. The paper has damping, and a stop at any place. Without damping, and with the stop where the spring
+# is unstretched, its formulas are those above.
 
 beside("shaw_holmes_1983", ours)

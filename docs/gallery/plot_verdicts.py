@@ -2,15 +2,15 @@
 How much of it agrees
 =====================
 
-Every page of this gallery puts what a publication prints beside what this package computes, row by row, from one table
-of values (``published.toml``). This page counts its verdicts.
+Every page of this gallery compares what a publication prints with what this package computes. The published values are
+the rows of one table, ``published.toml``. This page counts the verdicts.
 
-* *agrees*: what is computed here lies within the tolerance that the row argues;
+* *agrees*: the value computed here lies within the tolerance of the row, which gives its reason;
 * *agrees after correcting*: it does not, but a correction that the page derives explains the difference;
 * *not reproducible*: it does not, and the page says what is missing.
 
-Not every row is a printed number. Where a source prints a formula, the row is that formula, evaluated; where it poses
-an example, the number was computed by hand, without this package. The first table keeps them apart.
+Not every row is a printed number. Where a source prints a formula, the row is the value of that formula. Where a source
+poses an example, the number was computed by hand, without this package. The first table keeps these apart.
 """
 
 # %%

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import sympy
 
-from hybrid.automaton.algebra import force_matrix, friction_of
+from hybrid.automaton.algebra import force_matrix
 from hybrid.automaton.closed_form import Motion, force_names, motion_of
 from hybrid.automaton.guards import Condition, GuardFunction, condition_quantities
 from hybrid.automaton.notation import text
@@ -81,9 +81,9 @@ class SymbolicView:
         """Tangential acceleration."""
         return tuple(self.motion.contact_acceleration[row] for row in self.table.tangential[part.name])
 
-    def static_friction(self, part: ForceElement) -> sympy.Expr:
-        """Coefficient of static friction, or the static limit of a friction element."""
-        return friction_of(self.dynamics, part, is_static=True)
+    def coefficient(self, name: str, index: int) -> sympy.Expr:
+        """One of the coefficients of friction, or a limit."""
+        return self.dynamics.model.coefficients[name][index]
 
     def determinant(self) -> sympy.Expr:
         """Determinant of the mode's equations."""

@@ -94,6 +94,8 @@ def transitions_from(
         if guard.kind is GuardKind.TOUCHDOWN:
             found.append(Transition(node.key, IMPACT, guard, Reset.IDENTITY, Rule.IMPACT_LAW, True))
             continue
+        if guard.kind is GuardKind.FRICTION:
+            continue  # nothing follows
         stops_with = location.stops_with.get(guard.contact, ())
         regular = set(_nodes(regular_exit(rows, guard.guard, stops_with=stops_with)))
         possible = set()

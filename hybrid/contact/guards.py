@@ -39,6 +39,7 @@ class GuardKind(StrEnum):
     CONE = "cone"
     SINGULAR = "singular"
     EXHAUSTED = "exhausted"
+    FRICTION = "friction"
     RANK = "rank"
     WATCH = "watch"
     UNTIL = "until"
@@ -60,6 +61,7 @@ _SENTENCES = {
     GuardKind.CONE: "abs(lambda_T) reaches the friction cone",
     GuardKind.SINGULAR: "A_s reaches 0",
     GuardKind.EXHAUSTED: "no admissible contact forces are left",
+    GuardKind.FRICTION: "friction falls below 0",
     GuardKind.RANK: "the constraints lose rank",
     GuardKind.WATCH: "a watched function changes sign",
     GuardKind.UNTIL: "the condition to stop at is met",
@@ -129,9 +131,9 @@ class ArrayView:
         W, zeta = self.terms.W_T, self.terms.zeta_T
         return tuple(np.sum(self.forces.a * W[..., i], axis=-1) + zeta[..., i] for i in part.columns)
 
-    def static_friction(self, part: ForceElement) -> Any:
-        """Coefficient of static friction, or the static limit of a friction element."""
-        return getattr(self.terms, part.friction_term(is_static=True))[..., part.index]
+    def coefficient(self, name: str, index: int) -> Any:
+        """One of the coefficients of friction, or a limit."""
+        return getattr(self.terms, name)[..., index]
 
     def norm(self, components: tuple[Any, ...]) -> Any:
         """Euclidean norm."""
@@ -153,6 +155,7 @@ class Measure(Enum):
     CONE = "mu*lambda_N - abs(lambda_T)"
     LIMIT_PLUS = "F + lambda_T"
     LIMIT_MINUS = "F - lambda_T"
+    FRICTION = "friction"
     DETERMINANT = "A"
     SLACK = "slack"
 
@@ -168,7 +171,7 @@ class Quantity:
         None for the determinant and the slack, which belong to the whole mode.
     sign : int
     axis : int
-        Tangential component.
+        Tangential component; of friction, which of its terms.
     side : float
         Sign of the normal force on which a friction cone stands.
     """
@@ -203,16 +206,20 @@ class Quantity:
             case Measure.TANGENTIAL_ACCELERATION:
                 return view.a_T(part)[self.axis]
             case Measure.CONE:
-                return view.static_friction(part) * view.lambda_N(part) - view.norm(view.lambda_T(part))
+                friction = view.coefficient(part.friction_term(is_static=True), part.index)
+                return friction * view.lambda_N(part) - view.norm(view.lambda_T(part))
+            case Measure.FRICTION:
+                name, side = part.unsigned_friction[self.axis]
+                value = view.coefficient(name, part.index)
+                return value + side * view.coefficient("mean_T", part.columns[0]) if side else value
             case _:
                 return self._distance_to_cone(part, view)
 
     def _distance_to_cone(self, part: ForceElement, view: Any) -> Any:
         """Static friction still available against slip in the positive or negative direction."""
-        limit = view.static_friction(part)
+        limit = view.coefficient(part.friction_term(is_static=True), part.index)
         if part.has_normal:
-            pressing = view.lambda_N(part) if self.side > 0 else -view.lambda_N(part)
-            limit = limit * pressing
+            limit = limit * (view.lambda_N(part) if self.side > 0 else -view.lambda_N(part))
         force = view.lambda_T(part)[0]
         return limit + force if self.measure in (Measure.CONE_PLUS, Measure.LIMIT_PLUS) else limit - force
 
@@ -289,6 +296,8 @@ def guards_of(
 
 def _row_guards(row: ElementMode, *, is_hyperstatic: bool) -> Iterator[Guard]:
     part, names = row.element, (row.name,)
+    for place in range(len(part.unsigned_friction)):
+        yield Guard(GuardKind.FRICTION, names, Quantity(Measure.FRICTION, part, axis=place))
     if row.is_open:
         yield Guard(GuardKind.TOUCHDOWN, names, Quantity(Measure.GAP, part))
         return

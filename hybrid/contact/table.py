@@ -34,12 +34,16 @@ class ForceElement:
         Position among the contacts, the friction elements or the rigid constraints.
     columns : tuple of int
         Its columns of ``W_T``.
+    unsigned_friction : tuple of (str, int)
+        The terms of its friction that may fall below zero along a motion, each with the sign with which ``mean_T`` is
+        added to it.
     """
 
     name: str
     kind: ElementKind
     index: int
     columns: tuple[int, ...]
+    unsigned_friction: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_unilateral(self) -> bool:
@@ -260,8 +264,9 @@ def force_elements(dynamics: AbstractStructure) -> tuple[ForceElement, ...]:
         (ElementKind.ELEMENT, dynamics.elements, dynamics.elements),
         (ElementKind.BILATERAL, frictional, dynamics.rigid),
     )
+    unsigned = dynamics.unsigned_friction
     return tuple(
-        ForceElement(name, kind, places.index(name), dynamics.columns_of(name))
+        ForceElement(name, kind, places.index(name), dynamics.columns_of(name), unsigned.get(name, ()))
         for kind, names, places in groups
         for name in names
     )

@@ -11,10 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from hybrid.declaration.checks import checked
 from hybrid.declaration.fields import FieldPath, Scope, expand, label
-from hybrid.declaration.names import nearest
+from hybrid.declaration.intervals import Interval
+from hybrid.declaration.names import TIME, nearest
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
     AbstractFriction,
@@ -27,6 +29,7 @@ from hybrid.declaration.parts import (
     FrictionElement,
     Parameter,
 )
+from hybrid.declaration.tree import evaluate
 from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import MAX_PROBLEMS, ArgumentError, DeclarationError, Problem
@@ -195,6 +198,44 @@ def as_declared(mechanism: Mechanism) -> Mechanism:
             "as mechanisms.load('rod_on_incline') or hybrid.read_mechanism('chalk.toml')"
         )
     return mechanism
+
+
+def unsigned_friction(mechanism: Mechanism) -> dict[str, tuple[tuple[str, int], ...]]:
+    """Friction that depends on the state, and is not positive by the bounds of its expression.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+
+    Returns
+    -------
+    dict of str to tuple of (str, int)
+        By force element: names of terms, each with the sign with which ``mean_T`` is added to it.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> unsigned_friction(mechanisms.load("rod_on_incline"))
+    {}
+    """
+    state = (*mechanism.coordinates, *mechanism.velocities, TIME)
+    anything = dict.fromkeys((*state, *mechanism.parameters), Interval(-np.inf, np.inf))
+
+    def may_fall(text: str | None) -> bool:
+        read = None if text is None else mechanism.expanded(text)
+        return read is not None and not read.names.isdisjoint(state) and not evaluate(read, anything).low >= 0.0
+
+    declared: dict[str, dict[tuple[str, int], str | None]] = {
+        item.name: {("friction", 0): item.friction, ("static_friction", 0): item.static_friction}
+        for item in mechanism.contact
+    }
+    for element in mechanism.friction:
+        ahead, back = element.limits
+        limits = {("limit", 0): ahead} if ahead == back else {("limit", -1): ahead, ("limit", 1): back}
+        declared[element.name] = {**limits, ("static_limit", 0): element.static_limit}
+    declared |= {item.name: {("constraint_friction", 0): item.friction} for item in mechanism.constraint}
+    found = {name: tuple(key for key, text in own.items() if may_fall(text)) for name, own in declared.items()}
+    return {name: keys for name, keys in found.items() if keys}
 
 
 _PARTS: Mapping[str, type[Any]] = {

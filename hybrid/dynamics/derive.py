@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import numpy as np
 
+from hybrid.declaration.mechanism import unsigned_friction
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.equations import Equations, equations_of, turn_nodes
@@ -107,6 +108,8 @@ class Dynamics(AbstractDisplayed):
     columns : mapping of str to slice
         Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
         frictional constraint.
+    unsigned_friction : mapping of str to tuple of (str, int)
+        As :func:`hybrid.declaration.mechanism.unsigned_friction`.
     turns_vary : bool
         True if how fast arguments of ``sin`` and the like change depends on the position or on time.
     given : mapping of str to float, array or str
@@ -121,6 +124,7 @@ class Dynamics(AbstractDisplayed):
     elements: tuple[str, ...]
     rigid: tuple[str, ...]
     columns: Mapping[str, slice]
+    unsigned_friction: Mapping[str, tuple[tuple[str, int], ...]] = attrs.field(repr=False)
     _kernel: Kernel = attrs.field(repr=False)
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
@@ -366,6 +370,7 @@ def derive(mechanism: Mechanism) -> Dynamics:
         elements=tuple(element.name for element in mechanism.friction),
         rigid=tuple(item.name for item in mechanism.constraint if item.stiffness is None),
         columns=_columns(mechanism),
+        unsigned_friction=unsigned_friction(mechanism),
         kernel=compile_kernel(graph, quantities, arguments),
         kinematics=compile_kernel(graph, {name: quantities[name] for name in _KINEMATIC}, arguments),
         energy=compile_kernel(graph, {"energy": equations.energy}, arguments),

@@ -45,6 +45,10 @@ class AbstractStructure(Protocol):
     def columns(self) -> Mapping[str, slice]:
         """Tangential columns of each contact, friction element and constraint that has friction."""
 
+    @property
+    def unsigned_friction(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
+        """Friction that may fall below zero along a motion; see ``ForceElement.unsigned_friction``."""
+
     def dimension(self, name: str) -> int:
         """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""
 
@@ -65,6 +69,8 @@ class ModelStructure:
         Names of the contacts, of the friction elements and of the rigid constraints.
     columns : mapping of str to slice
         Tangential columns of the force elements with friction.
+    unsigned_friction : mapping
+        Empty: numbers do not change.
     """
 
     name: str
@@ -73,6 +79,7 @@ class ModelStructure:
     elements: tuple[str, ...]
     rigid: tuple[str, ...]
     columns: Mapping[str, slice]
+    unsigned_friction: Mapping[str, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, repr=False)
 
     def dimension(self, name: str) -> int:
         """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""

@@ -19,6 +19,7 @@ from hybrid.contact.compliance.resolution import lift_off
 from hybrid.contact.impacts.impact import AbstractImpactLaw
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import check_inertia
+from hybrid.contact.table import check_friction
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import StateError
 from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
@@ -249,7 +250,7 @@ def check_start(
     collides: bool,
     tolerances: Tolerances = Tolerances(),
 ) -> None:
-    """Refuse a start that a motion cannot have: within a surface, off a rigid constraint, or into one without a law.
+    """Refuse a start that a motion cannot have: within a surface, off a constraint, with friction below zero.
 
     Parameters
     ----------
@@ -269,7 +270,7 @@ def check_start(
     Raises
     ------
     StateError
-        Names the contact or the constraint.
+        Names the contact or the constraint, or the least friction.
 
     Examples
     --------
@@ -282,6 +283,7 @@ def check_start(
     hybrid.errors.StateError: contact 'floor' penetrates at the start: gap = -1; start with gap >= 0
     """
     terms = dynamics.terms(state.q, state.v, t=state.t)
+    check_friction(dynamics, terms)
     for name, gap, rate in zip(dynamics.contacts, terms.gap, terms.gap_dot, strict=True):
         if activities[name] is Activity.PENETRATING:
             raise StateError(penetration(name, gap))

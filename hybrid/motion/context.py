@@ -310,7 +310,7 @@ class Context:
         observed = flow.observe(np.array([t]), y[:, None])
         forces = np.concatenate([observed.lambda_N, observed.lambda_T])
         force = _ROUNDING * _EPSILON * float(np.max(np.abs(forces), initial=0.0))
-        others = (GuardKind.SINGULAR, GuardKind.TOUCHDOWN, GuardKind.SLIP)
+        others = (GuardKind.SINGULAR, GuardKind.TOUCHDOWN, GuardKind.SLIP, GuardKind.FRICTION)
         floors = {position: force for position, guard in enumerate(flow.guards) if guard.kind not in others}
         return floors | self._rounded(flow, t, y)
 

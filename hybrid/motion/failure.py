@@ -14,6 +14,7 @@ from hybrid.motion.recorded import Termination
 from hybrid.tolerances import CLEAR
 
 if TYPE_CHECKING:
+    from hybrid.contact.guards import Guard
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
     from hybrid.motion.numeric import Flow
@@ -68,6 +69,21 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
     if not np.isfinite(rate).all():
         return Termination.UNDEFINED, "the acceleration is not finite"
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
+
+
+def negative_friction(fired: tuple[Guard, ...]) -> str:
+    """A phrase about the friction whose guard has fired.
+
+    Parameters
+    ----------
+    fired : tuple of Guard
+
+    Returns
+    -------
+    str
+    """
+    names = ", ".join(repr(guard.element) for guard in fired if guard.kind is GuardKind.FRICTION)
+    return f"the friction of {names} becomes negative there; it must be zero or positive everywhere"
 
 
 def singular_point(flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:

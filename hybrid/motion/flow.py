@@ -411,9 +411,9 @@ class NodeView:
         """Tangential force."""
         return tuple(self._term(self.solved.lambda_T[column]) for column in part.columns)
 
-    def static_friction(self, part: ForceElement) -> Term:
-        """Coefficient of static friction, or the static limit of a friction element."""
-        return self._term(self.nodes.equations.coefficients[part.friction_term(is_static=True)][part.index])
+    def coefficient(self, name: str, index: int) -> Term:
+        """One of the coefficients of friction, or a limit."""
+        return self._term(self.nodes.equations.coefficients[name][index])
 
     def determinant(self) -> Term:
         """Determinant of the mode's equations."""

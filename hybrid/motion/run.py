@@ -16,14 +16,13 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.problem import least_mass, posture
-from hybrid.contact.table import check_friction, not_negative
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
-from hybrid.motion.failure import explain_failure, in_words, singular_point
+from hybrid.motion.failure import explain_failure, in_words, negative_friction, singular_point
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination, complete
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
 from hybrid.motion.sides import Sides
@@ -259,27 +258,13 @@ class Run:
         steps = [step for step in passage.steps if step.end > step.start]
         if steps:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
-            arc = Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides)
-            self._check_friction(arc, y, passage)
-            self.arcs.append(arc)
+            self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
             self.pace.at_once = 0
             if (choice.mode, "accumulation") not in self._said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
         if passage.error is not None:
             raise passage.error
         return passage
-
-    def _check_friction(self, arc: Arc, y: NDArray[np.float64], passage: FollowedArc) -> None:
-        """Refuse an arc on which friction falls below zero: it would drive what it is to slow down."""
-        context, n = self.context, self.context.dynamics.n
-        begun = context.terms(arc.start, y[:n], y[n:])
-        ended = context.terms(arc.end, passage.y[:n], passage.y[n:])
-        pairs = zip(not_negative(context.dynamics, begun), not_negative(context.dynamics, ended), strict=True)
-        if any((first != last).any() for (_, first), (_, last) in pairs):
-            q, v = arc.sample(arc.knots)
-            check_friction(context.dynamics, context.dynamics.terms(q, v, t=arc.knots))
-        else:
-            check_friction(context.dynamics, begun)
 
     def _too_many(self, t: float, elements: tuple[str, ...]) -> tuple[Termination, str] | None:
         """Count an event, and tell how the motion ends if there are too many or too fast ones."""
@@ -309,6 +294,8 @@ class Run:
         if not passage.fired:
             return (None if passage.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
         kinds = {guard.kind for guard in passage.fired}
+        if GuardKind.FRICTION in kinds:
+            return (Termination.NOT_COMPUTED, negative_friction(passage.fired)), arrived, choice.mode
         elements = tuple(dict.fromkeys(guard.element for guard in passage.fired))
         v_before = passage.y[n:]
         ended = self._too_many(passage.t, elements)

@@ -14,7 +14,7 @@ from hybrid.contact.componentwise import accelerations, components, solve_mode
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import mass_definiteness, pose
-from hybrid.contact.table import rows_of
+from hybrid.contact.table import not_negative, rows_of
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import hops
@@ -104,12 +104,14 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
 
 def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
     """Where masses are positive, forces have values, and static friction is the kinetic one, not negative."""
-    return np.broadcast_to(
+    is_sound = (
         (mass_definiteness(terms) > fleet.settings.tolerances.rank)
         & np.isfinite(terms.h).all(axis=-1)
-        & ((terms.friction >= 0.0) & (terms.static_friction == terms.friction)).all(axis=-1),
-        shape,
+        & (terms.static_friction == terms.friction).all(axis=-1)
     )
+    for _, values in not_negative(fleet.dynamics, terms):
+        is_sound = is_sound & (values >= 0.0).all(axis=-1)
+    return np.broadcast_to(is_sound, shape)
 
 
 def _stay(fleet: Fleet, mode: Mode, lanes: Lanes) -> None:

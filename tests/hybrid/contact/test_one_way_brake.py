@@ -313,4 +313,4 @@ def test_what_tells_the_two_limits_apart_is_written_once():
     naming = {file for file, text in texts.items() if "reverse_limit" in text}
     assert naming == {"declaration/fields.py", "declaration/parts.py", "declaration/shapes.py"}
     reading = {file for file, text in texts.items() if "element.limits" in text}
-    assert reading == {"declaration/shapes.py", "dynamics/equations.py"}
+    assert reading == {"declaration/mechanism.py", "declaration/shapes.py", "dynamics/equations.py"}

@@ -1,9 +1,30 @@
 """Friction that depends on the state and falls below zero ends a motion: it would drive what it is to slow down."""
 
-import pytest
+import math
 
-from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    FrictionElement,
+    Functional,
+    Mechanism,
+    Mode,
+    State,
+    Termination,
+    build_automaton,
+    derive,
+    ensemble,
+    sensitivity,
+    simulate,
+)
+from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import NewtonImpact
+from hybrid.contact.guards import GuardKind, guards_of
+from hybrid.contact.table import rows_of
 from hybrid.errors import StateError
 
 
@@ -13,11 +34,91 @@ def block(**parts):
     )
 
 
-@pytest.mark.parametrize("start", [State([0.0], [3.0]), State([2.0], [1.0])])  # runs into it, or begins in it
-def test_a_limit_that_falls_below_zero_is_refused(start):
+def test_a_limit_that_falls_below_zero_ends_the_motion():
+    brake = block(friction=[FrictionElement(name="brake", tangent="x", limit="1 - x")])
+    motion = simulate(brake, State([0.0], [3.0]), t_end=3)
+    # 2 x'' = -(1 - x): x = 1 - cosh(t/sqrt 2) + 3 sqrt 2 sinh(t/sqrt 2), and 1 where tanh = 1/sqrt 18
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert "the friction of 'brake' becomes negative" in motion.cause
+    assert motion.t == pytest.approx(2**0.5 * math.atanh(18**-0.5), rel=1e-11)  # steps of 1e-12
+    assert motion.q[0] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_limit_below_zero_at_the_start_is_refused():
     brake = block(friction=[FrictionElement(name="brake", tangent="x", limit="1 - x")])
     with pytest.raises(StateError, match="the limit force is negative"):
-        simulate(brake, start, t_end=3)
+        simulate(brake, State([2.0], [1.0]), t_end=3)
+
+
+def dipping(friction, **parts):
+    """A block with a mass of 1 and a weight of 10 that slides over a floor."""
+    return derive(
+        Mechanism(
+            name="block", coordinates=["x", "y"], parameters={"mu": 0.1},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+            contact=[Contact(name="floor", gap="y", tangent="x", friction=friction, **parts)],
+        )
+    )  # fmt: skip
+
+
+def arrival(x, v):
+    """When a block with friction 0.1 (cos x + 0.9) is at a place: v^2/2 falls by sin x + 0.9 x."""
+    return quad(lambda s: (v * v - 2 * (math.sin(s) + 0.9 * s)) ** -0.5, 0, x, epsabs=1e-13, epsrel=1e-13)[0]
+
+
+@pytest.mark.parametrize("v", [4.0, 8.0, 40.0])  # the dip from x = 2.69 to 3.59 lasts for 0.4 to 0.02 s
+def test_a_dip_below_zero_between_the_ends_of_an_arc_is_met_where_it_begins(v):
+    motion = simulate(dipping("mu*(cos(x) + 0.9)"), State([0, 0], [v, 0]), t_end=1.6)
+    begins = math.acos(-0.9)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert "the friction of 'floor' becomes negative" in motion.cause
+    assert motion.q[0] == pytest.approx(begins, rel=1e-10)  # errors of some ten steps of 1e-12
+    assert motion.t == pytest.approx(arrival(begins, v), rel=1e-10)
+
+
+def test_a_share_of_an_ensemble_ends_at_the_dip_as_its_motions_do():
+    speeds = np.linspace(1.0, 8.0, FEW + 8)
+    found = ensemble(
+        dipping("mu*(cos(x) + 0.9)"), starts={"x_dot": speeds.tolist()}, pins={"x": 0, "y": 0, "y_dot": 0}, t_end=4.5
+    )
+    spent = math.sin(math.acos(-0.9)) + 0.9 * math.acos(-0.9)  # of v^2/2, up to the dip
+    expected = ["NOT_COMPUTED" if v * v / 2 > spent else "END_TIME" for v in speeds]
+    assert expected.count("END_TIME") == 8
+    assert list(found.columns_of_motions()["termination"]) == expected
+    assert found.handed_over == {"guards of the kinds friction": FEW}
+
+
+def test_no_derivative_is_given_of_a_motion_that_ends_at_the_dip():
+    motion = simulate(dipping("mu*(cos(x) + 0.9)"), State([0, 0], [4.0, 0]), t_end=1.6)
+    found = sensitivity(motion, Functional(terminal="x"), ["mu"])
+    assert found.refusal is not None
+    assert "becomes negative" in str(found.refusal)
+
+
+@pytest.mark.parametrize(
+    "friction", ["mu", "0.2 + 0.1*cos(x)", "0.3*exp(-abs(x - t))", "0.1*x**2", "0.2 + 0.1/(1 + t**2)"]
+)
+def test_friction_that_is_positive_by_its_expression_is_not_watched(friction):
+    dynamics = dipping(friction)
+    assert not [g for g in guards_of(rows_of(dynamics, Mode({"floor": "slide+"}))) if g.kind is GuardKind.FRICTION]
+
+
+def test_each_of_the_limits_and_the_static_friction_are_watched():
+    parts = {"friction": [FrictionElement(name="brake", tangent="x", limit="2 - x", reverse_limit="1 + x")]}
+    for v, end in ((4.0, 2.0), (-4.0, -1.0)):
+        motion = simulate(block(**parts), State([0.0], [v]), t_end=3)
+        assert (motion.termination, motion.q[0]) == (Termination.NOT_COMPUTED, pytest.approx(end, abs=1e-9))
+    motion = simulate(dipping("0", static_friction="1 - x"), State([0, 0], [2.0, 0]), t_end=2)
+    assert (motion.termination, motion.t) == (Termination.NOT_COMPUTED, pytest.approx(0.5, abs=1e-12))
+
+
+def test_nothing_follows_the_guard_of_friction_in_the_graph():
+    graph = build_automaton(dipping("mu*(cos(x) + 0.9)")).graph
+    kinds = [guard.kind for _, guards in graph.nodes(data="guards") for guard in guards or ()]
+    assert kinds.count(GuardKind.FRICTION) == 4  # in each of the modes
+    followed = [edge.guard.kind for *_, edge in graph.edges(data="transition") if edge.guard is not None]
+    assert followed
+    assert GuardKind.FRICTION not in followed
 
 
 def test_what_was_followed_before_is_kept():
@@ -26,7 +127,7 @@ def test_what_was_followed_before_is_kept():
     motion = simulate(block(contact=[wall], friction=[brake]), State([-0.5], [-6.0]), t_end=3, law=NewtonImpact())
     assert motion.termination is Termination.NOT_COMPUTED
     assert "negative" in motion.cause
-    assert (motion.q[0], len(motion.events)) == (pytest.approx(-1.0), 1)  # as far as the rebound
+    assert (motion.q[0], len(motion.events)) == (pytest.approx(1.0), 1)  # past the rebound, as far as the limit lasts
 
 
 def test_friction_that_stays_positive_is_followed():

@@ -161,7 +161,13 @@ class ProgressBar:
         self._shown.stop(is_done=kind is None)
 
     def advance(self, done: float, total: float) -> None:
-        """Say that ``done`` of ``total`` pieces, or seconds of a motion, are finished."""
+        """Say that ``done`` of ``total`` pieces, or seconds of a motion, are finished.
+
+        Parameters
+        ----------
+        done, total : float
+            Both in pieces, or both in s of a motion.
+        """
         self._shown.advance(done, total)
 
 

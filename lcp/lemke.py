@@ -244,6 +244,14 @@ class Lemke:
     def solve(self, problem: LCP) -> Solution:
         """Run the method on `problem`.
 
+        Parameters
+        ----------
+        problem : LCP
+
+        Returns
+        -------
+        Solution
+
         Raises
         ------
         LCPError

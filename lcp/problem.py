@@ -194,7 +194,16 @@ class LCP:
         return int(self.q.shape[0])
 
     def w(self, z: npt.ArrayLike) -> FloatArray:
-        """The complementary variable M z + q, shape (n,)."""
+        """The complementary variable M z + q.
+
+        Parameters
+        ----------
+        z : array_like, (n,)
+
+        Returns
+        -------
+        array, (n,)
+        """
         result: FloatArray = self.M @ np.asarray(z, dtype=np.float64) + self.q
         return result
 

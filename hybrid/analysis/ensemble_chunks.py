@@ -68,7 +68,17 @@ class EnsembleEvents:
 
     @classmethod
     def joined(cls, parts: Mapping[int, EnsembleEvents]) -> EnsembleEvents:
-        """Events of consecutive motions, by the number of the first of each part."""
+        """Events of consecutive motions, by the number of the first of each part.
+
+        Parameters
+        ----------
+        parts : mapping of int to EnsembleEvents
+            By the number of the first motion of each part.
+
+        Returns
+        -------
+        EnsembleEvents
+        """
         modes = sorted({label for part in parts.values() for label in part.modes})
         columns: list[list[Any]] = [[], [], [], []]
         for first, part in sorted(parts.items()):
@@ -79,7 +89,12 @@ class EnsembleEvents:
         return cls(motion.astype(np.intp), t, kind.astype(np.intp), mode.astype(np.intp), modes=tuple(modes))
 
     def counts(self) -> dict[str, int]:
-        """How often each kind occurs, the most frequent first."""
+        """How often each kind occurs, the most frequent first.
+
+        Returns
+        -------
+        dict of str to int
+        """
         sizes = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
         return {name: size for size, name in sorted(zip(sizes, self.kinds, strict=True), reverse=True) if size}
 

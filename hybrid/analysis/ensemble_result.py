@@ -88,7 +88,22 @@ class Ensemble(AbstractDisplayed):
         return sum(item is None for item in self.termination)
 
     def place_of(self, coordinate: str | None) -> int:
-        """Column of a coordinate in ``end``; by default of the last one. StateError if there is none of that name."""
+        """Column of a coordinate in ``end``.
+
+        Parameters
+        ----------
+        coordinate : str or None
+            None for the last coordinate.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        StateError
+            There is no coordinate of that name.
+        """
         coordinates = self.columns[1 : 1 + len(self.columns) // 2]
         if coordinate is None:
             return len(coordinates)
@@ -97,7 +112,17 @@ class Ensemble(AbstractDisplayed):
         return self.columns.index(coordinate)
 
     def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
-        """How often each termination or verdict occurs, the most frequent first."""
+        """How often each termination or verdict occurs, the most frequent first.
+
+        Parameters
+        ----------
+        of : tuple of str or None
+            One entry for each motion, as in ``termination``; None is not counted.
+
+        Returns
+        -------
+        dict of str to int
+        """
         return dict(Counter(item for item in of if item is not None).most_common())
 
     def to_dataframe(self) -> Any:
@@ -125,7 +150,12 @@ class Ensemble(AbstractDisplayed):
         return dataframe(self.columns_of_motions())
 
     def columns_of_motions(self) -> dict[str, Any]:
-        """One row for every motion; see :func:`hybrid.analysis.ensemble_columns`."""
+        """One row for every motion; see :func:`hybrid.analysis.ensemble_columns`.
+
+        Returns
+        -------
+        dict of str to array, (n,), or tuple
+        """
         columns: dict[str, Any] = {f"start.{name}": self.starts[:, k] for k, name in enumerate(self.names)}
         for name, values in (("termination", self.termination), ("verdict", self.verdict)):
             columns[name] = np.array([value or "MISSING" for value in values])

@@ -157,11 +157,27 @@ class Automaton(AbstractDisplayed):
         return any(part.is_unilateral for part in self.parts) or self.may_be_paradoxical
 
     def mode_keys(self) -> Iterator[str]:
-        """Keys of all modes that are not proved impossible, one after the other; without the impact."""
+        """Keys of all modes that are not proved impossible, one after the other; without the impact.
+
+        Returns
+        -------
+        iterator of str
+        """
         return (node.key for node in self._nodes())
 
     def why_impossible(self, key: str | Mode) -> str:
-        """The proof that a mode cannot occur, in words; empty if there is none and the mode is a node."""
+        """The proof that a mode cannot occur, in words.
+
+        Parameters
+        ----------
+        key : str or Mode
+            A mode label, or the key of a node.
+
+        Returns
+        -------
+        str
+            Empty if there is no proof and the mode is a node.
+        """
         return self._impossible(node_of(self.parts, key))
 
     def location(self, key: str | Mode) -> Location:
@@ -171,6 +187,10 @@ class Automaton(AbstractDisplayed):
         ----------
         key : str or Mode
             A mode label, or the key of a node.
+
+        Returns
+        -------
+        Location
 
         Raises
         ------
@@ -188,6 +208,10 @@ class Automaton(AbstractDisplayed):
             A mode label, the key of a node, or ``"impact"``.
         regular_only : bool, default False
             Leave out what can only happen in a paradox.
+
+        Returns
+        -------
+        tuple of Transition
         """
         if key == IMPACT and self.has_impact:
             return tuple(transitions_from_impact(self._nodes()))
@@ -203,6 +227,10 @@ class Automaton(AbstractDisplayed):
         regular_only : bool, default False
         limit : int, optional
             Stop when so many nodes are found.
+
+        Returns
+        -------
+        tuple of str
         """
         first = [key if key == IMPACT else node_of(self.parts, key).key for key in keys]
         found, waiting = dict.fromkeys(first), deque(first)

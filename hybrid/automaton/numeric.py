@@ -286,7 +286,20 @@ class NodeSystem:
         return SolvedMode(self.dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
     def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
-        """Smallest singular value of the scaled equations, shape of the states: 0 where forces are undetermined."""
+        """Smallest singular value of the scaled equations.
+
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+            Coordinates and velocities.
+        t : array_like, (...)
+            Time in s.
+
+        Returns
+        -------
+        array, (...)
+            0 where forces are undetermined; infinite in a mode without forces.
+        """
         solved = self.solve(q, v, t=t)
         E = conditions(solved.problem, solved.modes, solved.scale).E
         if not E.shape[-1]:

@@ -133,14 +133,37 @@ class Outline:
         return graph
 
     def node(self, key: str) -> NodeText:
-        """The node of a key; KeyError if there is none."""
+        """The node of a key.
+
+        Parameters
+        ----------
+        key : str
+
+        Returns
+        -------
+        NodeText
+
+        Raises
+        ------
+        KeyError
+            There is none.
+        """
         for node in self.nodes:
             if node.key == key:
                 return node
         raise KeyError(key)
 
     def label(self, edge: EdgeText) -> str:
-        """What makes an edge be taken, in words."""
+        """What makes an edge be taken, in words.
+
+        Parameters
+        ----------
+        edge : EdgeText
+
+        Returns
+        -------
+        str
+        """
         return edge.rule if edge.guard is None else self.node(edge.source).guards[edge.guard].label
 
 

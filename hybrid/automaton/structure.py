@@ -43,7 +43,17 @@ class NodeMode:
         return f"{self.mode.label} ({sides})" if sides else self.mode.label
 
     def side(self, name: str) -> int:
-        """Sign of a force element's normal force."""
+        """Sign of a force element's normal force.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        int
+            1 or -1; 1 for an element whose normal force has one sign only.
+        """
         return dict(self.pressing).get(name, 1)
 
 

@@ -64,7 +64,12 @@ class ForceSet:
     kernel: tuple[tuple[Fraction, ...], ...] = ()
 
     def describe(self) -> str:
-        """The rest of a sentence about a continuum of accelerations."""
+        """The rest of a sentence about a continuum of accelerations.
+
+        Returns
+        -------
+        str
+        """
         known = "has a continuum of forces with different accelerations, of which the extreme points are listed"
         for ray in self.rays:
             terms = [f"{name} {value:+.6g}" for name, value in zip(self.names, ray, strict=True) if value]

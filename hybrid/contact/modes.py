@@ -57,7 +57,19 @@ class ContactMode(StrEnum):
 
     @classmethod
     def of_slip(cls, slip: Sequence[float] | None, dimension: int) -> ContactMode:
-        """What a closed contact does whose slip, or None at rest, has a number of tangential directions."""
+        """The mode of a closed contact, by its slip.
+
+        Parameters
+        ----------
+        slip : sequence of float, (dimension,), or None
+            In m/s; None at rest.
+        dimension : int
+            Number of tangential directions: 0, 1 or 2.
+
+        Returns
+        -------
+        ContactMode
+        """
         if dimension == 0:
             return cls.CLOSED
         if slip is None:

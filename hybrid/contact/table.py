@@ -56,7 +56,17 @@ class ForceElement:
         return self.kind is not ElementKind.ELEMENT
 
     def friction_term(self, *, is_static: bool) -> str:
-        """Name of the term that holds its friction coefficient, or the limit force of a friction element."""
+        """Name of the term that holds its friction coefficient, or the limit force of a friction element.
+
+        Parameters
+        ----------
+        is_static : bool
+            At rest, where static friction may be larger.
+
+        Returns
+        -------
+        str
+        """
         if self.kind is ElementKind.BILATERAL:
             return "constraint_friction"
         name = "limit" if self.kind is ElementKind.ELEMENT else "friction"

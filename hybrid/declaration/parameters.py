@@ -105,7 +105,16 @@ class Parameters:
         return {name: self.given[name] for name in self.order}
 
     def values(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
-        """Return all values after replacing some; see ``Mechanism.parameter_values``."""
+        """Return all values after replacing some; see ``Mechanism.parameter_values``.
+
+        Parameters
+        ----------
+        overrides : mapping of str to float, array (...) or str
+
+        Returns
+        -------
+        dict of str to float or array, (...)
+        """
         if not overrides:
             return dict(self.defaults)
         replaced = self._replacements(overrides)
@@ -131,7 +140,19 @@ class Parameters:
         return {name: values[name] for name in self.given}
 
     def violations(self, values: Mapping[str, Any], *, changed: set[str] | None = None) -> list[Problem]:
-        """Return every range that is left, of those that depend on changed parameters if these are given."""
+        """Return every range that is left, of those that depend on changed parameters if these are given.
+
+        Parameters
+        ----------
+        values : mapping of str to float or array, (...)
+            A value for every parameter.
+        changed : set of str or None
+            None for all ranges.
+
+        Returns
+        -------
+        list of Problem
+        """
         concerned = [b for b in self.bounds if changed is None or not changed.isdisjoint(b.names)]
         if concerned and self.constants:
             values = dict(values)

@@ -54,11 +54,22 @@ class Units:
 
     @classmethod
     def none(cls) -> Units:
-        """Units of a model that declares none."""
+        """Units of a model that declares none.
+
+        Returns
+        -------
+        Units
+        """
         return cls("s", {}, {}, {}, {}, {}, {})
 
     def tables(self) -> dict[str, Mapping[str, str]]:
-        """The units by kind of quantity and name."""
+        """The units by kind of quantity and name.
+
+        Returns
+        -------
+        dict of str to mapping of str to str
+            By ``"coordinates"``, ``"forces"`` and the like.
+        """
         return attrs.asdict(self, filter=lambda attribute, _: attribute.name != "time")
 
 

@@ -93,12 +93,31 @@ def inverse_of_each(A: NDArray[Any]) -> NDArray[Any]:
 
 
 def applied(A: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
-    """Products (..., m) of matrices (..., m, n) and vectors (..., n)."""
+    """Products of matrices and vectors.
+
+    Parameters
+    ----------
+    A : array, (..., m, n)
+    x : array, (..., n)
+
+    Returns
+    -------
+    array, (..., m)
+    """
     return np.asanyarray(A @ x if x.ndim == 1 else (A @ x[..., None])[..., 0])
 
 
 def is_finite(*arrays: NDArray[Any]) -> bool:
-    """Whether every entry of some arrays is finite."""
+    """Whether every entry of some arrays is finite.
+
+    Parameters
+    ----------
+    *arrays : array, (...)
+
+    Returns
+    -------
+    bool
+    """
     # the sum of squares of finite numbers is finite, or too large and looked at again
     return all(math.isfinite(np.vdot(array, array).real) or bool(np.isfinite(array).all()) for array in arrays)
 

@@ -89,15 +89,42 @@ class ConfigurationSpace:
         return self.dynamics.n
 
     def values(self, q: Array) -> Array:
-        """Constraints ``f(q)``, (m,)."""
+        """Constraints ``f(q)``.
+
+        Parameters
+        ----------
+        q : array, (..., n)
+
+        Returns
+        -------
+        array, (..., m)
+        """
         return np.asarray(self._at(q)["constraint"], dtype=float)
 
     def jacobian(self, q: Array) -> Array:
-        """``df/dq``, (m, n)."""
+        """Derivatives ``df/dq`` of the constraints.
+
+        Parameters
+        ----------
+        q : array, (..., n)
+
+        Returns
+        -------
+        array, (..., m, n)
+        """
         return np.asarray(self._at(q)["J"], dtype=float)
 
     def curvature(self, q: Array, direction: Array) -> Array:
-        """Derivative of the Jacobian along a direction, (m, n), by a complex step."""
+        """Derivative of the Jacobian along a direction, by a complex step.
+
+        Parameters
+        ----------
+        q, direction : array, (n,)
+
+        Returns
+        -------
+        array, (m, n)
+        """
         return np.asarray(self._at(q + 1j * _STEP * direction)["J"].imag) / _STEP
 
     def _at(self, q: Any) -> dict[str, NDArray[Any]]:
@@ -110,7 +137,16 @@ class ConfigurationSpace:
         }
 
     def residual(self, q: Array) -> float:
-        """Largest violation of a constraint at a posture, shape (n,)."""
+        """Largest violation of a constraint at a posture.
+
+        Parameters
+        ----------
+        q : array, (n,)
+
+        Returns
+        -------
+        float
+        """
         return float(np.max(np.abs(self.values(q)), initial=0.0))
 
     def nearest(self, q: Array, *, rank: int | None = None, hold: Array | None = None) -> Array | None:
@@ -147,12 +183,30 @@ class ConfigurationSpace:
         return q if self.contains(q) else None
 
     def contains(self, q: Array) -> bool:
-        """True if a posture, shape (n,), satisfies the constraints up to rounding and the iteration's error."""
+        """Whether a posture satisfies the constraints, up to rounding and the iteration's error.
+
+        Parameters
+        ----------
+        q : array, (n,)
+
+        Returns
+        -------
+        bool
+        """
         allowed = _ON_IT * (1.0 + float(np.max(np.abs(self.jacobian(q)), initial=0.0)) * float(np.max(np.abs(q))))
         return self.residual(q) <= allowed
 
     def neighbours(self, q: Array) -> list[Array]:
-        """Postures of the space at about the reach from a given one, each of shape (n,)."""
+        """Postures of the space at about the reach from a given one.
+
+        Parameters
+        ----------
+        q : array, (n,)
+
+        Returns
+        -------
+        list of array, (n,)
+        """
         generator = np.random.default_rng(1)
         found = []
         for direction in generator.normal(size=(_NEIGHBOURS, self.n)):
@@ -162,10 +216,18 @@ class ConfigurationSpace:
         return found
 
     def distances(self, q: Array) -> Array:
-        """Distance of N postures (N, n) from the space.
+        """Distance of postures from the space.
 
         The least distance to where Gauss and Newton's method leads from a posture and from others on either side of it
         along every coordinate: between two branches that touch, the method alone runs along them.
+
+        Parameters
+        ----------
+        q : array, (N, n)
+
+        Returns
+        -------
+        array, (N,)
         """
         q = np.asarray(q, dtype=float)
         least = np.linalg.norm(self._reached(q) - q, axis=-1)
@@ -198,6 +260,10 @@ class ConfigurationSpace:
         q : array, (n,)
         lost : float
             A singular value below this share of its size nearby counts as lost.
+
+        Returns
+        -------
+        Regularity
         """
         around = self.neighbours(q)
         if not around:

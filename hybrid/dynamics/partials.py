@@ -216,7 +216,17 @@ class Partials:
         return self._evaluated(self._state, t, y, forces, parameters)
 
     def parameter(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
-        """Derivatives with respect to ``parameters``, arguments as for :meth:`state`.
+        """Derivatives with respect to ``parameters`` at N instants.
+
+        Parameters
+        ----------
+        t : array, (N,)
+            In s.
+        y : array, (N, 2n)
+            Positions and velocities.
+        forces : Forces
+        parameters : mapping
+            Values that replace those of the declaration.
 
         Returns
         -------

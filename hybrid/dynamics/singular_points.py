@@ -175,7 +175,19 @@ class SmoothBranch:
     curvature: Array
 
     def at(self, q: Array, s: float) -> Array:
-        """Posture at a small length from the singular point, to second order; both of shape (n,)."""
+        """Posture at a small length from the singular point, to second order.
+
+        Parameters
+        ----------
+        q : array, (n,)
+            The singular point.
+        s : float
+            Length along the tangent, in units of the coordinates.
+
+        Returns
+        -------
+        array, (n,)
+        """
         bend = np.where(np.isfinite(self.curvature), self.curvature, 0.0)
         return np.asarray(q + s * self.tangent + s * s * bend / 2)
 
@@ -223,7 +235,12 @@ class SingularPoint:
     note: str = ""
 
     def describe(self) -> str:
-        """The point and its branches in one sentence."""
+        """The point and its branches in one sentence.
+
+        Returns
+        -------
+        str
+        """
         text = f"{self.kind.value} of the configuration space at {_named(self.coordinates, self.q)}"
         tangents = [f"({_named(self.coordinates, branch.tangent, order=1)})" for branch in self.branches]
         if self.kind is SingularityKind.TANGENCY:

@@ -82,11 +82,31 @@ class ModelStructure:
     unsigned_friction: Mapping[str, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, repr=False)
 
     def dimension(self, name: str) -> int:
-        """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""
+        """Tangential dimension of a force element.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        int
+            0 frictionless, 1 planar, 2 spatial.
+        """
         return len(self.columns_of(name))
 
     def columns_of(self, name: str) -> tuple[int, ...]:
-        """Tangential columns of a force element; none if it is frictionless."""
+        """Tangential columns of a force element.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        tuple of int
+            Empty if it is frictionless.
+        """
         columns = self.columns.get(name)
         return () if columns is None else tuple(range(columns.start, columns.stop))
 

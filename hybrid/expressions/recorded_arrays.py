@@ -39,7 +39,16 @@ class RecordedArray(np.ndarray):
 
     @classmethod
     def of(cls, entries: Any) -> RecordedArray:
-        """An array from nested sequences of numbers, or of arrays without axes."""
+        """An array of recorded numbers.
+
+        Parameters
+        ----------
+        entries : nested sequences of numbers, or of arrays without axes
+
+        Returns
+        -------
+        RecordedArray, (...)
+        """
         array = np.array(entries, dtype=object)
         for index in np.ndindex(array.shape):
             if isinstance(array[index], np.ndarray):

@@ -107,7 +107,16 @@ class Stop(SelectionRule):
     """End the motion and report the state; the default."""
 
     def choose(self, selection: Selection) -> Branch | None:
-        """Choose nothing."""
+        """Choose nothing.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        None
+        """
         return None
 
 
@@ -128,7 +137,17 @@ class Prefer(SelectionRule):
     modes: tuple[ContactMode, ...] = attrs.field(converter=_as_modes)
 
     def choose(self, selection: Selection) -> Branch | None:
-        """Choose by the named modes; None if no branch has any of them or two have them equally."""
+        """Choose by the named modes.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        Branch or None
+            None if no branch has any of them, or two have them equally.
+        """
 
         def rank(branch: Branch) -> tuple[int, ...]:
             labels = list(branch.mode.values())
@@ -158,7 +177,17 @@ class Penalty(SelectionRule):
     method: AbstractImpactLaw | None = None
 
     def choose(self, selection: Selection) -> Branch | None:
-        """The branch that lifts off, if one contact slips and several modes are consistent."""
+        """The branch that lifts off, if one contact slips and several modes are consistent.
+
+        Parameters
+        ----------
+        selection : Selection
+
+        Returns
+        -------
+        Branch or None
+            None where there is no such branch.
+        """
         return lift_off(selection)
 
 

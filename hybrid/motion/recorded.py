@@ -211,6 +211,10 @@ class Arc:
         Parameters
         ----------
         t : array_like, (...)
+
+        Returns
+        -------
+        q, v : array, (..., n)
         """
         times = np.asarray(t, dtype=float)
         flat = np.atleast_1d(times).ravel()

@@ -50,7 +50,16 @@ class HandOver:
     length: float | str | None = attrs.field(default=None, kw_only=True)
 
     def names(self, mechanism: Mechanism) -> tuple[str, ...]:
-        """The constraints of a mechanism that become springs."""
+        """The constraints of a mechanism that become springs.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+
+        Returns
+        -------
+        tuple of str
+        """
         if self.constraints is not None:
             return self.constraints
         if isinstance(self.stiffness, Mapping):
@@ -59,6 +68,14 @@ class HandOver:
 
     def realised(self, mechanism: Mechanism) -> Mechanism:
         """The mechanism with the springs.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+
+        Returns
+        -------
+        Mechanism
 
         Raises
         ------
@@ -95,7 +112,12 @@ class HandedOver:
         return {name: parameters[text].value if text in parameters else text for name, text in given.items()}
 
     def describe(self) -> str:
-        """The springs with their stiffnesses in words."""
+        """The springs with their stiffnesses in words.
+
+        Returns
+        -------
+        str
+        """
         shown = {name: f"{k:g}" if isinstance(k, float) else k for name, k in self.stiffness.items()}
         named = ", ".join(f"{name} (stiffness {k})" for name, k in shown.items())
         return f"{'springs' if len(shown) > 1 else 'a spring'} in place of {named}"

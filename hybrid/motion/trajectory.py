@@ -375,7 +375,12 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
         return np.array(rows)
 
     def energy(self) -> EnergyBalance:
-        """The energy balance over the whole motion, by quadrature over every step."""
+        """The energy balance over the whole motion, by quadrature over every step.
+
+        Returns
+        -------
+        EnergyBalance
+        """
         return energy_balance(self)
 
     def to_xarray(self, *, points: int = 1000) -> Any:

@@ -51,7 +51,17 @@ class NumericClassification:
     critical: CriticalFactors
 
     def labels(self, place: int | tuple[int, ...]) -> tuple[str, ...]:
-        """The consistent modes of one state, sorted."""
+        """The consistent modes of one state, sorted.
+
+        Parameters
+        ----------
+        place : int or tuple of int
+            Of the state in the arrays.
+
+        Returns
+        -------
+        tuple of str
+        """
         return tuple(sorted(label for label, holds in self.modes.items() if holds[place]))
 
 

@@ -216,22 +216,78 @@ class AbstractBackend(Protocol):
         """
 
     def frame(self, row: Mapping[str, Any], *, near: float, mass: Mapping[str, float] | None = None) -> Frame:
-        """The numbers at one row of a log, with all contacts whose gap is at most ``near``.
+        """The numbers at one row of a log.
 
-        ``mass`` multiplies mass and inertia of bodies.
+        Parameters
+        ----------
+        row : mapping of str to array
+            Columns of the log at one instant.
+        near : float
+            All contacts whose gap is at most so large are listed; in m.
+        mass : mapping of str to float, optional
+            Factors of the mass and inertia of bodies.
+
+        Returns
+        -------
+        Frame
         """
 
     def moved(self, row: Mapping[str, Any], along: Array) -> Mapping[str, Any]:
-        """The row of a posture that is displaced along the velocities, by an array of shape (n,)."""
+        """The row of a displaced posture.
+
+        Parameters
+        ----------
+        row : mapping of str to array
+        along : array, (n,)
+            Displacement along the generalised velocities, in m or rad.
+
+        Returns
+        -------
+        mapping of str to array
+        """
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
-        """The posture at one row of a log, with the contacts whose gap is at most ``near``."""
+        """The posture at one row of a log.
+
+        Parameters
+        ----------
+        row : mapping of str to array
+        near : float
+            Contacts whose gap is at most so large are listed; in m.
+
+        Returns
+        -------
+        Skeleton
+        """
 
     def pictures(self, rows: Sequence[Mapping[str, Any]]) -> list[NDArray[np.uint8]] | None:
-        """Postures (height, width, 3) by the engine's renderer; None where it has none or it does not work."""
+        """Postures drawn by the engine's renderer.
+
+        Parameters
+        ----------
+        rows : sequence of mapping of str to array
+
+        Returns
+        -------
+        list of array, (height, width, 3), or None
+            None where the engine has no renderer, or it does not work.
+        """
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
-        """Friction of two surfaces in contact, what each declares, and where that in force comes from."""
+        """Friction of two surfaces in contact.
+
+        Parameters
+        ----------
+        pair : tuple of str
+            Names of the surfaces.
+
+        Returns
+        -------
+        value, first, second : float
+            In force, and as each surface declares it.
+        source : str
+            Where the value in force comes from.
+        """
 
 
 def merged(contacts: Sequence[GeometricContact]) -> list[GeometricContact]:

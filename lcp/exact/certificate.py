@@ -61,7 +61,17 @@ class Refutation:
     constant: Fraction = attrs.field(converter=fraction)
 
     def covers(self, basis: Sequence[int]) -> bool:
-        """Whether the complementary basis with z_i basic exactly for i in `basis` is refuted."""
+        """Whether a complementary basis is refuted.
+
+        Parameters
+        ----------
+        basis : sequence of int
+            The i for which z_i is basic.
+
+        Returns
+        -------
+        bool
+        """
         return set(self.zero_w) <= set(basis) and not set(self.zero_z) & set(basis)
 
 
@@ -96,6 +106,15 @@ class NoSolutionCertificate:
 
     def refutation_of(self, basis: Sequence[int]) -> Refutation:
         """The contradiction that excludes one complementary basis.
+
+        Parameters
+        ----------
+        basis : sequence of int
+            The i for which z_i is basic.
+
+        Returns
+        -------
+        Refutation
 
         Raises
         ------

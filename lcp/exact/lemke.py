@@ -137,7 +137,16 @@ class RationalLCP:
         return len(self.q)
 
     def w(self, z: Sequence[Fraction]) -> tuple[Fraction, ...]:
-        """The complementary variable M z + q, length n."""
+        """The complementary variable M z + q.
+
+        Parameters
+        ----------
+        z : sequence of Fraction, (n,)
+
+        Returns
+        -------
+        tuple of Fraction, (n,)
+        """
         return tuple(
             sum((a * b for a, b in zip(row, z, strict=True)), constant)
             for row, constant in zip(self.M, self.q, strict=True)

@@ -16,6 +16,11 @@ QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "s
 # An equation of mechanics in a docstring, and what says where it comes from: a year, or a page.
 EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(?<![<>])= [^`\n]*``|M v'|w = M z")
 SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
+# Classes some of whose methods say all in one line: sums of nodes, and modules of nearly the greatest length.
+ONE_LINE = {
+    *("AbstractMotion", "Arc", "Builder", "ContactProblem", "Curve", "Dual", "Dynamics", "EnergyBalance", "Equations"),
+    *("Graph", "Guard", "Quantity", "Trajectory"),
+}
 REFERENCE = re.compile(r":(?:func|class|data|meth|attr|obj|exc):`~?((?:hybrid|lcp|mechanisms)\.[\w.]+)`")
 SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")
 
@@ -96,6 +101,23 @@ def test_parameters_and_results_of_every_function_are_described(documented):
         if signature.return_annotation not in (None, "None") and not {"Returns", "Yields"} & set(found):
             missing[name].add("Returns")
     assert {name: lacking for name, lacking in missing.items() if lacking} == {}
+
+
+def test_parameters_and_results_of_methods_are_described(api, documented):
+    missing = set()
+    for value in documented.values():
+        if not inspect.isclass(value) or value.__module__.partition(".")[0] not in api.PACKAGES:
+            continue
+        for method, member in vars(value).items():
+            function = getattr(member, "__func__", member)
+            if method.startswith("_") or not inspect.isfunction(function):
+                continue
+            found, signature = sections(function), inspect.signature(function)
+            lacking = set(signature.parameters) - {"self", "cls"} - set(described(found.get("Parameters", "")))
+            gives = signature.return_annotation not in (None, "None")
+            if lacking or (gives and not {"Returns", "Yields"} & set(found)):
+                missing.add(value.__name__)
+    assert missing == ONE_LINE
 
 
 def test_fields_of_every_class_are_described(api, documented):

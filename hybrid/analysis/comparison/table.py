@@ -144,7 +144,22 @@ class Comparison(AbstractDisplayed):
         return self.verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name)
 
     def row(self, method: str) -> ComparisonRow:
-        """The row of a method; KeyError if there is none."""
+        """The row of a method.
+
+        Parameters
+        ----------
+        method : str
+            As in the table, ``"rigid LCP"`` or ``"kelvin-voigt"``.
+
+        Returns
+        -------
+        ComparisonRow
+
+        Raises
+        ------
+        KeyError
+            There is no such row.
+        """
         return {row.method: row for row in self.rows}[method]
 
     def to_dataframe(self) -> Any:

@@ -205,7 +205,13 @@ class RealisationStudy:
             return tuple((-np.diff(np.log(distances)) / np.diff(np.log(stiffness))).tolist())
 
     def table(self) -> list[dict[str, Any]]:
-        """The rows as plain values, without the motions."""
+        """The rows as plain values, without the motions.
+
+        Returns
+        -------
+        list of dict
+            One for each stiffness; numbers as in :class:`RealisationRow`.
+        """
         return [
             {field.name: getattr(row, field.name) for field in attrs.fields(RealisationRow) if field.name != "motion"}
             for row in self.rows

@@ -121,7 +121,18 @@ class Axis:
         return self.n
 
     def at(self, share: Any) -> NDArray[np.float64]:
-        """Values at shares (...) of the interval, 0 at ``low`` and 1 at ``high``."""
+        """Values at shares of the interval.
+
+        Parameters
+        ----------
+        share : array_like, (...)
+            0 at ``low``, 1 at ``high``.
+
+        Returns
+        -------
+        array, (...)
+            In the unit of the quantity.
+        """
         share = np.asarray(share, dtype=float)
         return np.asarray(self.low * (1.0 - share) + self.high * share)
 

@@ -258,7 +258,17 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         return "kelvin-voigt"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses of the limit, with the durations of its phases in fast time."""
+        """Impulses of the limit, with the durations of its phases in fast time.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+
+        Returns
+        -------
+        Impulses
+            In N s, with durations in fast time, sqrt(kg).
+        """
         path = self.path(problem)
         phases = tuple(Phase(phase.kind, phase.impulse_N, phase.duration) for phase in path.phases)
         return Impulses(path.impulse, phases, path.duration, path.warnings)

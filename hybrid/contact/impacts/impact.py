@@ -104,6 +104,16 @@ class ImpactProblem:
 
         With redundant contacts a rounding unit of approach is a velocity that no impulse can stop. A friction impulse
         is a distance from its bound ``mu P_N`` and has the rounding of that bound, however small it is itself.
+
+        Parameters
+        ----------
+        impulses : array, (r,)
+            In N s, in the order of the rows of ``G``.
+
+        Returns
+        -------
+        array, (r,)
+            In m/s.
         """
         gamma, known = self.gamma + self.G @ impulses, self.plain
         sizes = np.abs(plain(impulses))
@@ -114,7 +124,16 @@ class ImpactProblem:
         return np.asarray(np.where(np.abs(plain(gamma)) <= floor, gamma - plain(gamma), gamma))
 
     def changed(self, change: ImpactChange) -> ImpactProblem:
-        """The problem with the derivatives of its numbers, for a law that is read with duals."""
+        """The problem with the derivatives of its numbers, for a law that is read with duals.
+
+        Parameters
+        ----------
+        change : ImpactChange
+
+        Returns
+        -------
+        ImpactProblem
+        """
         friction = duals(self.friction, change.friction)
         elements = [attrs.evolve(element, friction=mu) for element, mu in zip(self.elements, friction, strict=True)]
         without: dict[str, Any] = dict.fromkeys(_WITHOUT_DERIVATIVES)

@@ -227,7 +227,17 @@ class NewtonImpact(AbstractRestitutionLaw):
         return "newton"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone."""
+        """Impulses by one complementarity problem over all closed contacts; of a spatial one alone on its cone.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+
+        Returns
+        -------
+        Impulses
+            In N s.
+        """
         e = self.coefficients(problem)
         gamma, before = problem.gamma.copy(), problem.gamma[problem.normals]
         # a contact that separates, or stays closed, is not thrown back
@@ -260,7 +270,17 @@ class PoissonImpact(AbstractRestitutionLaw):
         return "poisson"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses along the normal impulse, or by two complementarity problems."""
+        """Impulses along the normal impulse, or by two complementarity problems.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+
+        Returns
+        -------
+        Impulses
+            In N s.
+        """
         e = self.coefficients(problem)
         if len(problem.elements) == 1:
             return _along_path(problem, e.tolist()[0], "poisson")
@@ -292,7 +312,17 @@ class EnergeticImpact(AbstractRestitutionLaw):
         return "energetic"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses along the normal impulse, or by scaled restitution."""
+        """Impulses along the normal impulse, or by scaled restitution.
+
+        Parameters
+        ----------
+        problem : ImpactProblem
+
+        Returns
+        -------
+        Impulses
+            In N s.
+        """
         e = self.coefficients(problem)
         if len(problem.elements) == 1:
             return _along_path(problem, e.tolist()[0], "energetic")

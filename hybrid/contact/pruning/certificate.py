@@ -54,7 +54,12 @@ class TreeNode:
     inequalities: Vector = attrs.field(default=(), converter=rational_vector)
 
     def leaves(self) -> Iterator[TreeNode]:
-        """All partial modes that are not divided."""
+        """All partial modes that are not divided.
+
+        Returns
+        -------
+        iterator of TreeNode
+        """
         if not self.children:
             yield self
         for child in self.children:
@@ -87,7 +92,13 @@ class TreeCertificate:
         return "no partial mode"
 
     def as_rows(self) -> list[dict[str, object]]:
-        """Every refuted partial mode with the multipliers that prove it, for files."""
+        """Every refuted partial mode with the multipliers that prove it, for files.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``modes``, ``equations`` and ``inequalities``; multipliers are texts of rational numbers.
+        """
         modes = [solvable_modes(element) for element in self.problem.elements]
         return [
             {

@@ -69,7 +69,17 @@ class Functions:
     tolerances: Tolerances
 
     def conditions(self, part: PartialMode) -> list[tuple[int, int]]:
-        """Places of a partial mode's functions, and the status that it gives each."""
+        """Places of a partial mode's functions, and the status that it gives each.
+
+        Parameters
+        ----------
+        part : PartialMode
+
+        Returns
+        -------
+        list of tuple of int
+            Pairs of place and status.
+        """
         given = [(self.places[key_of(row)[0]], FIXED) for row in part.equations]
         for row in part.inequalities:
             key, sign = key_of(row)

@@ -67,7 +67,13 @@ class CoverCertificate:
         return "no part of a cover"
 
     def as_rows(self) -> list[dict[str, object]]:
-        """Every part with its reason and the multipliers that prove it, for files."""
+        """Every part with its reason and the multipliers that prove it, for files.
+
+        Returns
+        -------
+        list of dict
+            With the keys ``modes``, ``angles`` (rad), ``reason`` and ``multipliers``.
+        """
         return [
             {
                 "modes": {part.element.name: part.label for part in leaf.parts},

@@ -79,7 +79,12 @@ class CoverNode:
     root: SlipRoot | None = None
 
     def leaves(self) -> Iterator[CoverNode]:
-        """All parts that are not divided."""
+        """All parts that are not divided.
+
+        Returns
+        -------
+        iterator of CoverNode
+        """
         if self.reason != "divided":
             yield self
         for child in self.children:

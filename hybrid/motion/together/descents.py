@@ -82,7 +82,19 @@ def fill_row(
 
 @released
 def value_at(c: Table, x: float) -> float:
-    """A Chebyshev series at a point of [-1, 1]."""
+    """A Chebyshev series at a point.
+
+    Parameters
+    ----------
+    c : array, (k,)
+        Coefficients, the lowest first.
+    x : float
+        In [-1, 1].
+
+    Returns
+    -------
+    float
+    """
     first, second = 0.0, 0.0
     for k in range(len(c) - 1, 0, -1):
         first, second = c[k] + 2.0 * x * first - second, first
@@ -231,7 +243,22 @@ def first_descent(
 
 @released
 def divided(row: Table, start: float, noise: float) -> float:
-    """Divide a known zero at the left out of values, twice where a function starts tangentially; their noise then."""
+    """Divide a known zero at the left out of values, twice where a function starts tangentially.
+
+    Parameters
+    ----------
+    row : array, (17,)
+        Values at the Chebyshev points, which are replaced.
+    start : float
+        The value at the left.
+    noise : float
+        Rounding of the values.
+
+    Returns
+    -------
+    float
+        Rounding of the quotients.
+    """
     largest, slope = 0.0, 0.0
     for p in range(N_POINTS):
         row[p] = (row[p] - start) / _NODES[p]

@@ -57,14 +57,28 @@ class EventLog:
     after: list[NDArray[np.intp]] = attrs.field(factory=list)
 
     def add(self, lanes: Lanes, times: Array, kinds: Any, before: Any, after: Any) -> None:
-        """Record one event each of N motions; times have the shape (N,)."""
+        """Record one event each of N motions.
+
+        Parameters
+        ----------
+        lanes : array of int, (N,)
+        times : array, (N,)
+            In s.
+        kinds, before, after : int or array of int, (N,)
+            Numbers of the kinds, and of the modes.
+        """
         self.lanes.append(lanes)
         self.times.append(np.array(times))
         for column, values in ((self.kinds, kinds), (self.before, before), (self.after, after)):
             column.append(np.broadcast_to(np.asarray(values, dtype=np.intp), lanes.shape).copy())
 
     def table(self) -> tuple[Lanes, Array, NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """All of them as columns of shape (N,), by motion and then in order of time."""
+        """All events as columns, by motion and then in order of time.
+
+        Returns
+        -------
+        lanes, times, kinds, before, after : array, (N,)
+        """
         if not self.lanes:
             nothing = np.zeros(0, dtype=np.intp)
             return nothing, np.zeros(0), nothing, nothing, nothing
@@ -197,19 +211,56 @@ class Fleet:
         return self.dynamics.n
 
     def states(self, lanes: Lanes) -> tuple[Array, Array, Array]:
-        """Coordinates and velocities, (m, n), and times (m,)."""
+        """Coordinates, velocities and times of some motions.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+
+        Returns
+        -------
+        q, v : array, (m, n)
+        t : array, (m,)
+        """
         return self.y[: self.n, lanes].T, self.y[self.n :, lanes].T, self.t[lanes]
 
     def at(self, lanes: Lanes) -> Dynamics:
-        """The mechanism at the parameters of some motions."""
+        """The mechanism at the parameters of some motions.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+
+        Returns
+        -------
+        Dynamics
+        """
         return self.dynamics.at({name: values[lanes] for name, values in self.varied.items()})
 
     def parameters(self, lanes: Lanes) -> list[Any]:
-        """Arguments of compiled functions for some motions, numbers or arrays (m,)."""
+        """Arguments of compiled functions for some motions.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+
+        Returns
+        -------
+        list of float or array, (m,)
+        """
         return [value[lanes] if value.ndim else float(value) for value in self._arguments]
 
     def number_of(self, mode: Mode) -> int:
-        """The number of a mode among those that were met."""
+        """The number of a mode among those that were met.
+
+        Parameters
+        ----------
+        mode : Mode
+
+        Returns
+        -------
+        int
+        """
         if mode not in self._numbers:
             self._numbers[mode] = len(self.modes)
             self.modes.append(mode)
@@ -220,28 +271,69 @@ class Fleet:
         return self._numbers[mode]
 
     def flow(self, number: int) -> ModeFlow | None:
-        """The flow of a mode; None if it is none of those that are followed together."""
+        """The flow of a mode.
+
+        Parameters
+        ----------
+        number : int
+            As :meth:`number_of` gives it.
+
+        Returns
+        -------
+        ModeFlow or None
+            None if motions in this mode are not followed together.
+        """
         return self._flows[number]
 
     def hand_over(self, lanes: Lanes, reason: str) -> None:
-        """Give motions up: they are followed one by one from their starts."""
+        """Give motions up: they are followed one by one from their starts.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+        reason : str
+        """
         self.stage[lanes] = Stage.HANDED_OVER
         for lane in lanes.tolist():
             self.reason[lane] = reason
 
     def refuse(self, lanes: Lanes, reasons: list[str]) -> None:
-        """Say why starts are none that a motion can have."""
+        """Say why starts are none that a motion can have.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+        reasons : list of str
+            One for each.
+        """
         self.stage[lanes] = Stage.REFUSED
         for lane, reason in zip(lanes.tolist(), reasons, strict=True):
             self.reason[lane] = reason
 
     def end(self, lanes: Lanes, termination: Termination, verdict: int = NOWHERE) -> None:
-        """Say why motions ended, and the verdict there if it is known."""
+        """Say why motions ended, and the verdict there if it is known.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+        termination : Termination
+        verdict : int
+        """
         self.stage[lanes], self.verdict[lanes] = Stage.ENDED, verdict
         self.termination[lanes] = ENDINGS.index(termination)
 
     def patterns(self, lanes: Lanes) -> dict[tuple[Activity, ...], Lanes]:
-        """Motions by what their force elements do."""
+        """Motions by what their force elements do.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+
+        Returns
+        -------
+        dict of tuple of Activity to array of int, (k,)
+            Numbers of the motions.
+        """
         found, which = np.unique(self.activities[:, lanes], axis=1, return_inverse=True)
         return {
             tuple(Activity(int(value)) for value in found[:, number]): lanes[which.ravel() == number]

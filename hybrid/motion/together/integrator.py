@@ -143,7 +143,19 @@ def fill_errors(
 
 @released
 def factor_of(error: float, was_rejected: bool) -> float:
-    """By which the next step is longer or shorter; one that follows a rejected step grows no longer."""
+    """By which the next step is longer or shorter.
+
+    Parameters
+    ----------
+    error : float
+        Of the last step, in units of the tolerance.
+    was_rejected : bool
+        After a rejected step the next one is no longer than it.
+
+    Returns
+    -------
+    float
+    """
     if error < 1.0:
         factor = _SAFETY * max(error, _LEAST) ** _POWER
         return float(min(1.0 if was_rejected else _LARGEST, factor))

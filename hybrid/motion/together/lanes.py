@@ -197,7 +197,22 @@ def enter_known(operations: Operations, table: Table, places: Lines, registers: 
 
 @released
 def evaluate(operations: Operations, table: Table, t: Table, y: Table, out: Table) -> None:
-    """Results (r, m) at times (m,) and states (2n, m), block by block."""
+    """Results at times and states, block by block.
+
+    Parameters
+    ----------
+    operations : Operations
+    table : array, (k, N)
+        The numbers in which the states differ.
+    t : array, (m,)
+    y : array, (2n, m)
+    out : array, (r, m)
+        The results, which are written here.
+
+    Returns
+    -------
+    None
+    """
     n, places = len(y), np.empty(BLOCK, np.int64)
     registers = prepared(operations, n + 1)
     for begin in range(0, len(t), BLOCK):

@@ -168,37 +168,11 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
             raise DeclarationError(problems)
 
     def expression(self, text: str, *, field: str = "") -> Expression:
-        """Read an expression in this mechanism's names.
-
-        Parameters
-        ----------
-        text : str
-        field : str
-            Where it stands, for messages.
-
-        Returns
-        -------
-        Expression
-
-        Raises
-        ------
-        DeclarationError
-            It is no expression of these names.
-        """
+        """Read an expression in this mechanism's names."""
         return parse_expression(text, known=frozenset(self.names), field=field)
 
     def expanded(self, text: str, *, field: str = "") -> Expression:
-        """Read an expression and put in the definitions; its ``text`` stays as written.
-
-        Parameters
-        ----------
-        text, field : str
-            As for :meth:`expression`.
-
-        Returns
-        -------
-        Expression
-        """
+        """Read an expression and put in the definitions; its ``text`` stays as written."""
         return expand(self.expression(text, field=field), self._scope.definitions)
 
 

@@ -19,7 +19,7 @@ SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
 # Classes some of whose methods say all in one line: sums of nodes, and modules of nearly the greatest length.
 ONE_LINE = {
     *("AbstractMotion", "Arc", "Builder", "ContactProblem", "Curve", "Dual", "Dynamics", "EnergyBalance", "Equations"),
-    *("Graph", "Guard", "Quantity", "Trajectory"),
+    *("Graph", "Guard", "Mechanism", "Quantity", "Trajectory"),
 }
 REFERENCE = re.compile(r":(?:func|class|data|meth|attr|obj|exc):`~?((?:hybrid|lcp|mechanisms)\.[\w.]+)`")
 SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")

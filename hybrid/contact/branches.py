@@ -231,7 +231,7 @@ class Branch:
     slacks : tuple of Slack
         Inequalities of the mode.
     margin : float
-        Smallest scaled slack or, if smaller, regularity of the mode's equations.
+        Smallest scaled slack or, if smaller, the determinant of the mode's equations, each scaled to length 1.
     force_set : ForceSet or None
         All contact forces that go with the acceleration, where it leaves them open; those above are one of them.
     """

@@ -65,10 +65,8 @@ class Candidate:
     scaled_slacks : array, (m,)
         The same in the problem's own units, where 1 is the size of the data.
     status : CandidateStatus
-    regularity : float
-        Smallest singular value of the scaled equations.
-    orientation : int
-        Sign of the determinant of the equations.
+    determinant : float
+        Of the equations, each scaled to length 1; 0 where they are singular to the tolerance.
     family : Polytope or None
         The set of contact forces, when the equations leave them undetermined.
     limit : float
@@ -81,18 +79,17 @@ class Candidate:
     slacks: NDArray[np.float64]
     scaled_slacks: NDArray[np.float64]
     status: CandidateStatus
-    regularity: float
-    orientation: int
+    determinant: float
     family: Polytope | None = None
     limit: float = 0.0
 
     @property
     def margin(self) -> float:
-        """Distance to a change of status: least slack or regularity if consistent, largest violation if refuted."""
+        """Distance to a change of status: least slack or determinant if consistent, largest violation if refuted."""
         least = self.least
         if self.status is CandidateStatus.REFUTED:
             return -least
-        return least if self.status is CandidateStatus.FAMILY else min(self.regularity, least)
+        return least if self.status is CandidateStatus.FAMILY else min(abs(self.determinant), least)
 
     @property
     def least(self) -> float:
@@ -207,17 +204,17 @@ def _candidate(
 ) -> Candidate:
     mode = numbers.conditions(modes)
     if not problem.n_rows:
-        return _in_units(numbers, modes, [], [], [], CandidateStatus.CONSISTENT, math.inf, 1)
+        return _in_units(numbers, modes, [], [], [], CandidateStatus.CONSISTENT, math.inf)
     norms = [math.sqrt(sum(map(operator.mul, line, line))) or 1.0 for line in mode.E]
     normalised = [[entry / norm for entry in line] for line, norm in zip(mode.E, norms, strict=True)]
-    regularity, orientation = _regularity(normalised)
+    regularity, determinant = _regularity(normalised)
     lost = float(scale.lost)
     if regularity > max(tolerances.rank, lost):
         x = solve_in_floats([[-entry for entry in line] for line in mode.E], list(mode.e))
         if x is not None:
             slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
             modes, status = _named(problem, modes, x, scale, limit), status_of(slacks, limit)
-            return _in_units(numbers, modes, x, slacks, mode.weights, status, regularity, orientation, limit=limit)
+            return _in_units(numbers, modes, x, slacks, mode.weights, status, determinant, limit=limit)
     item = _singular_candidate(problem, numbers, modes, scale, tolerances, np.linalg.svd(normalised), np.array(norms))
     if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
         return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
@@ -231,21 +228,17 @@ def _named(
     return named(problem, modes, x, scale, limit) if any(mode.is_unnamed for mode in modes) else modes
 
 
-def _regularity(rows: list[list[float]]) -> tuple[float, int]:
-    """Least singular value of a matrix with rows of unit length, and the sign of its determinant."""
+def _regularity(rows: list[list[float]]) -> tuple[float, float]:
+    """Least singular value of a matrix with rows of unit length, and its determinant."""
     if len(rows) == 1:
-        return abs(rows[0][0]), _sign(rows[0][0])
+        return abs(rows[0][0]), rows[0][0]
     if len(rows) == 2:
         (a, b), (c, d) = rows
         determinant = a * d - b * c
         # the singular values are the roots of 1 +- the cosine between the rows, and their product is known
-        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), _sign(determinant)
+        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), determinant
     matrix = np.array(rows)
-    return float(np.linalg.svd(matrix, compute_uv=False)[-1]), _sign(float(np.linalg.det(matrix)))
-
-
-def _sign(number: float) -> int:
-    return (number > 0.0) - (number < 0.0)
+    return float(np.linalg.svd(matrix, compute_uv=False)[-1]), float(np.linalg.det(matrix))
 
 
 def status_of(scaled_slacks: Sequence[float], limit: float) -> CandidateStatus:
@@ -273,8 +266,7 @@ def _in_units(
     slacks: Sequence[float],
     weights: Sequence[float],
     status: CandidateStatus,
-    regularity: float,
-    orientation: int,
+    determinant: float,
     family: Polytope | None = None,
     limit: float = 0.0,
 ) -> Candidate:
@@ -286,8 +278,7 @@ def _in_units(
         slacks=np.array([slack * weight * size for slack, weight in zip(slacks, weights, strict=True)]),
         scaled_slacks=np.array(slacks),
         status=status,
-        regularity=regularity,
-        orientation=orientation,
+        determinant=determinant,
         family=family,
         limit=limit,
     )
@@ -325,20 +316,19 @@ def _singular_candidate(
         labels = (*_labels(modes), ("", NO_FORCES))
         slacks = np.append(at, -unmet)
         nothing = np.full(len(x0), np.nan)
-        return Candidate(modes, nothing, labels, slacks, slacks, status, float(values[-1]), 0)
+        return Candidate(modes, nothing, labels, slacks, slacks, status, 0.0)
     family = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
     if family is None:
         best = _largest_least_slack(slopes, at)
         x = x0 + kernel @ best
         slacks = (mode.A @ x + mode.b).tolist()
-        return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.REFUTED, float(values[-1]), 0)
+        return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.REFUTED, 0.0)
     centre = np.mean(family.vertices, axis=0) + np.sum(family.rays, axis=0)
     x = x0 + kernel @ centre
     unit = scale.size / scale.row
     forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
     slacks = (mode.A @ x + mode.b).tolist()
-    smallest = float(values[-1])
-    return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, smallest, 0, forces)
+    return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, 0.0, forces)
 
 
 def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: float) -> NDArray[np.float64]:

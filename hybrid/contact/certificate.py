@@ -205,7 +205,7 @@ def _violation(
     """The worst condition of a mode and where it stands in the LCP of :func:`to_lcp`."""
     worst = int(min(range(len(item.scaled_slacks)), key=item.scaled_slacks.__getitem__))
     contact, inequality = item.labels[worst]
-    if not contact or item.orientation == 0:
+    if not contact or item.determinant == 0.0:
         return Violation(mode, "", ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
     variable, index = _place(problem.elements, problem.element(contact), inequality)
     return Violation(mode, contact, inequality, float(item.slacks[worst]), basis, variable, index)

@@ -61,7 +61,7 @@ class Classification:
     labels : tuple of str
         Mode labels.
     margin : array, (...)
-        Smallest scaled distance of a mode's decision to its flip.
+        As ``Selection.margin``, of all modes one by one.
     """
 
     verdict: NDArray[np.uint8]

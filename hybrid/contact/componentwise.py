@@ -64,7 +64,7 @@ class ModeSolution:
     least : array
         Least scaled slack of the mode's inequalities; infinite without any, NaN where the equations are singular.
     regularity : array
-        Magnitude of the determinant of the equations, each scaled to length 1.
+        Magnitude of the determinant of the equations, each scaled to length 1; infinite without any.
     """
 
     unknowns: Mapping[int, Array]
@@ -142,7 +142,7 @@ def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolu
     """
     equations = [row for mode in modes for row in mode.equations]
     closed = [index for row in equations for index in row.alpha]
-    regularity = np.ones(())
+    regularity = np.ones(()) if equations else np.full((), np.inf)
     factors: dict[int, tuple[int, Array]] = {}
     constants: dict[int, Array] = {}
     for row in equations:

@@ -229,7 +229,7 @@ def _by_enumeration(
         problem=problem,
         verdict=_verdict(problem, branches, doubts, has_continuum=bool(continua)),
         branches=branches,
-        margin=min(margin_of(candidates, solutions, tolerances), np.inf if searched is None else searched.margin),
+        margin=min(margin_of(candidates, solutions), np.inf if searched is None else searched.margin),
         certificate=certificate,
         continua=sets,
         crosscheck=check,

@@ -232,7 +232,8 @@ def _is_coherent(group: Sequence[Candidate]) -> bool:
         is_kinked = element.is_spatial_at_rest or bool(np.any(element.static_friction != element.friction))
         if element.is_resting and is_kinked and len({part.label for part in parts}) > 1:
             return False
-    return len({item.orientation for item in group}) == 1 and group[0].orientation != 0
+    signs = {np.sign(item.determinant) for item in group}
+    return len(signs) == 1 and 0.0 not in signs
 
 
 def _tiles_once(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:

@@ -60,8 +60,9 @@ class Selection(AbstractDisplayed):
     branches : tuple of Branch
         One per acceleration; of a continuum of them, one per extreme point.
     margin : float
-        Smallest distance of a decision to its flip, in units of the problem's data; decisions within the tolerances
-        make the verdict UNDECIDED.
+        Smallest distance of a mode's decision to its flip, in units of the problem's data: of a slack or, of a
+        consistent mode, of the determinant of its equations, each scaled to length 1. At a tie nearly 0; the verdict is
+        UNDECIDED if it hangs on that. Where modes are many, a bound: by how much what refutes several at once does so.
     certificate : Certificate, ModeCertificate, TreeCertificate, CoverCertificate or None
         Proof, for INCONSISTENT.
     cover : CoverCertificate or None
@@ -202,14 +203,15 @@ def certified(
     return certificate, []
 
 
-def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution], tolerances: Tolerances) -> float:
-    """Smallest margin of the decisions that matter: ties whose outcome does not change the verdict are left out.
+def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution]) -> float:
+    """Smallest margin of the modes: at a tie that of the tie, whatever the verdict is.
+
+    Modes at the edge of a set of forces that nothing determines are no decisions: that set always has an edge.
 
     Parameters
     ----------
     candidates : sequence of Candidate
     solutions : sequence of PhysicalSolution
-    tolerances : Tolerances
 
     Returns
     -------
@@ -219,9 +221,9 @@ def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolut
     harmless = {
         id(item)
         for solution in solutions
-        if solution.is_robust
+        if solution.is_robust and solution.leading.family is not None
         for item in solution.members
-        if (item.status is not CandidateStatus.CONSISTENT and len(solution.members) > 1) or item.family is not None
+        if item.status is not CandidateStatus.CONSISTENT
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
 

@@ -40,7 +40,7 @@ class NumericClassification:
     modes : mapping of str to array of bool, (...)
         By mode label, where that mode is consistent.
     margin : array, (...)
-        Smallest scaled distance of a mode's decision to its flip.
+        As ``Selection.margin``, of all modes one by one.
     critical : CriticalFactors
         How much the friction of the slipping contacts may grow.
     """

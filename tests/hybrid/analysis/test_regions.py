@@ -213,7 +213,7 @@ def test_random_cells_have_the_verdict_of_the_state_alone(case):
         modes = {branch.mode.label for branch in selection.branches}
         modes |= {mode.label for branch in selection.branches for mode in branch.equivalent_modes if not is_set}
         assert regions[i, j] == ("|".join(sorted(modes)) or "none")
-        assert found.margin[i, j] == pytest.approx(selection.margin, rel=1e-6) or selection.margin > 1e-9
+        assert found.margin[i, j] == pytest.approx(selection.margin, rel=1e-9, abs=1e-12)
 
 
 def test_jammed_ladder_is_hyperstatic_up_to_the_angle_of_equilibrium():
@@ -281,3 +281,47 @@ def test_redundant_constraints_are_hyperstatic_in_a_map_as_at_a_state():
     axes, pins = [Axis.parse("x=0:1:3"), Axis.parse("k=1:2:3")], {"x_dot": 1}
     assert region_map(bead, axes=axes, pins=pins).verdict_fractions == {"HYPERSTATIC": 1.0}
     assert select(bead, solve_state(bead, {"x": 0.5, **pins})).verdict is Verdict.HYPERSTATIC
+
+
+@pytest.mark.parametrize(
+    ("name", "pins", "parameters"),
+    [
+        # on the edge of the cone: tan(alpha) = mu = mu_s, to rounding
+        ("block_on_incline", {"x": 0, "x_dot": 0}, {"alpha": "atan(1/2)", "mu": 0.5, "mu_s": 0.5}),
+        # the vertical rod that turns with l phi_dot^2 = g: its tip is pressed by nothing, b = 0
+        ("rod_on_incline", {"phi": "pi/2", "phi_dot": 1, "slip.tip": "+0"}, {"mu": 0.75, "epsilon": 0.5}),
+        ("rod_on_incline", {"phi": "pi/2", "phi_dot": 1, "slip.tip": 0}, {"mu": 0.75, "epsilon": 0.5}),
+    ],
+)
+def test_the_margin_of_a_tie_is_that_of_the_tie_whatever_the_verdict(name, pins, parameters):
+    """The verdict is the same on both sides, so it is UNIQUE; which mode is consistent hangs on rounding."""
+    dynamics = dynamics_of(name)
+    found = select(dynamics, solve_state(dynamics, pins, parameters=parameters), parameters=parameters)
+    assert found.verdict is Verdict.UNIQUE
+    assert found.margin < 1e-15  # some roundings of data of size 1
+    axis = "alpha" if name == "block_on_incline" else "phi"
+    middle = np.arctan(0.5) if axis == "alpha" else np.pi / 2
+    # a column of cells on the tie: five values, of which the middle one is the tie's
+    axes = [Axis(axis, middle - 0.1, middle + 0.1, 5), Axis("delta", 0.1, 0.2, 2)]
+    fixed = {key: value for key, value in pins.items() if key != axis}
+    others = {key: value for key, value in parameters.items() if key != axis}
+    cells = region_map(dynamics, axes=axes, pins=fixed, parameters=others)
+    assert (cells.verdict == CellVerdict.UNIQUE).all()
+    assert (cells.margin[2] < 1e-15).all()
+    assert (cells.margin[[0, 4]] > 1e-3).all()
+
+
+def test_a_tie_that_select_decides_exactly_stays_undecided_in_a_map():
+    """A flat rod on two ends, mu = epsilon: one force at the tie, many above it, one below it."""
+    rod, pins, _ = dynamics_of("rod_two_ends"), *CASES["rod_two_ends at rest"][1:]
+    verdicts = []
+    for mu in (0.4, 0.5, 0.6):
+        own = {"mu": mu, "epsilon": 0.5}
+        found = select(rod, solve_state(rod, pins, parameters=own), parameters=own)
+        verdicts.append(found.verdict.name)
+        assert (found.margin == 0.0) is (mu == 0.5)
+    assert verdicts == ["UNIQUE", "UNIQUE", "HYPERSTATIC"]
+    axes = [Axis("mu", 0.35, 0.65, 3), Axis("epsilon", 0.35, 0.65, 3)]
+    cells = region_map(rod, axes=axes, pins=pins)
+    assert [CellVerdict(value).name for value in cells.verdict[:, 1]] == ["UNIQUE", "UNDECIDED", "HYPERSTATIC"]
+    assert cells.margin[1, 1] < 1e-15

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hybrid.contact import CellVerdict
+from hybrid.contact.candidates import has_few_modes
 from hybrid.numeric import NumericContact, NumericState, classify, select, sliding_problem
 
 CLEAR = 1e-6  # of the data: slacks below are left to the code under test
@@ -91,6 +92,10 @@ def test_many_states_are_what_single_calls_and_own_enumeration_find(contacts, re
     for k in range(count):
         one = select(many.at(k))
         assert CellVerdict(found.verdict[k]).name == one.verdict.name
+        if has_few_modes(one.problem):
+            assert one.margin == pytest.approx(found.margin[k], rel=1e-8)
+        else:  # what refutes many modes at once refutes each of them by less than its own worst slack
+            assert one.margin <= found.margin[k] * (1 + 1e-8)
         modes = consistent_modes(many.at(k))
         if modes is None:
             continue

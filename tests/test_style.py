@@ -1,4 +1,4 @@
-"""Words that the glossary replaces are not used in documentation, docstrings and messages."""
+"""Words that the glossary replaces are not used in documentation, docstrings, messages, and what pages show."""
 
 import ast
 import functools
@@ -16,14 +16,14 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 # legs, a mechanism passes through a singular configuration, work is handed over to an executor, a body turns.
 ORDINARY = {
     "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.py"},
-    "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "window.py"},
-    "walk": {"plot_garcia_1998.py"},
+    "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "simplest_walker.toml", "two_legs.toml", "window.py"},
+    "walk": {"plot_garcia_1998.py", "simplest_walker.toml"},
     "passage": {
-        *("plot_burian_2024.py", "singular_configurations.md", "singular_passage.py"),
+        *("plot_burian_2024.py", "published.toml", "singular_configurations.md", "singular_passage.py"),
         *("arcs.py", "failure.py", "sides.py"),  # what was followed of an arc
     },
     "hand over": {"turning.py"},
-    "turning": {"lecture.md", "pinocchio.py", "plot_garcia_1998.py", "plot_housner_1963.py"},
+    "turning": {"lecture.md", "pinocchio.py", "plot_garcia_1998.py", "plot_housner_1963.py", "published.toml"},
 }
 
 CODE = re.compile(r"^(```|~~~)[\s\S]*?^\1|`[^`\n]*(\n[^`\n]+){0,5}`|\]\([^)]*\)|^ {4}.*$", re.MULTILINE)
@@ -62,6 +62,12 @@ def prose() -> tuple[tuple[str, str], ...]:
     for page in pages:
         if page not in (GLOSSARY, ROOT / "CHANGELOG.md") and "_build" not in page.parts:
             found.append((str(page.relative_to(ROOT)), markdown(page.read_text(encoding="utf-8"))))
+    shown = [*(ROOT / "mechanisms").glob("*.toml"), *(ROOT / "docs" / "gallery").glob("*.toml")]
+    for file in [*shown, *(ROOT / "hybrid").rglob("*.html")]:
+        found.append((str(file.relative_to(ROOT)), file.read_text(encoding="utf-8")))
+    for schema in (ROOT / "hybrid").rglob("*.json"):
+        texts = re.findall(r'"description": "(.*)"', schema.read_text(encoding="utf-8"))
+        found.append((str(schema.relative_to(ROOT)), "\n".join(texts)))
     modules = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     for module in [*modules, *(ROOT / "docs").rglob("*.py"), *(ROOT / "examples").glob("*.py")]:
         found += [(str(module.relative_to(ROOT)), text) for text in python(module)]

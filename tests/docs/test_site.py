@@ -1,11 +1,19 @@
-"""What the site promises: it asks no other machine. The build calls the same function on every page."""
+"""What the site promises: it asks no other machine, and its tables of words are whole.
+
+The build calls the same function on every page.
+"""
 
 import importlib.util
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "docs/_extensions/offline.py"
+from hybrid.contact.guards import GuardKind
+from hybrid.contact.modes import ContactMode
+from hybrid.contact.verdict import Verdict
+
+DOCS = Path(__file__).parents[2] / "docs"
+SOURCE = DOCS / "_extensions/offline.py"
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +51,10 @@ def test_links_and_files_beside_the_page_are_no_requests(requests_of):
 
 def test_style_sheets_are_read(requests_of):
     assert len(requests_of("@font-face { src: url('//doi.org/a.woff') } p { background: url(a.png) }", style=True)) == 1
+
+
+@pytest.mark.parametrize("kind", [GuardKind, ContactMode, Verdict])
+def test_the_page_on_notation_has_every_guard_mode_and_verdict(kind):
+    page = (DOCS / "reference" / "notation.md").read_text(encoding="utf-8")
+    words = [item.name if kind is Verdict else item.value for item in kind]
+    assert [word for word in words if f"`{word}`" not in page] == []

@@ -209,6 +209,8 @@ class NumericState:
         if skew.any():
             raise self._refused("M", f"is not symmetric{_frame(skew, 2)}")
         for contact in self.contacts:
+            if not isinstance(contact.body, str):
+                raise self._refused(f"{contact.name}.body", f"must be the name of a body, got {contact.body!r}")
             if contact.W_T is not None and contact.slip is None:
                 raise self._refused(f"{contact.name}.slip", "is needed where W_T is given")
             if contact.W_T is None and (contact.friction != 0.0).any():

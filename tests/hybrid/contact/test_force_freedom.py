@@ -8,7 +8,7 @@ import pytest
 import sympy
 from scipy.spatial.transform import Rotation
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Tolerances, derive, select as select_declared
+from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, Tolerances, derive, select as select_declared
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.selection import select_in_floats
 from hybrid.contact.standing.freedom import KnownDirections, freedom_of
@@ -142,12 +142,19 @@ def test_forces_between_points_of_one_body_are_open_however_their_directions_are
 
 
 def test_a_file_may_name_the_body_of_a_contact(tmp_path):
-    path = tmp_path / "state.json"
-    path.write_text(
-        '{"format": "painleve-state", "version": 1, "M": [[1]], "h": [-9], "contacts": '
-        '[{"name": "tip", "W_N": [1], "body": "rod"}]}'
-    )
-    assert read_state(path).bodies == {"tip": "rod"}
+    def read(body):
+        path = tmp_path / "state.json"
+        path.write_text(
+            '{"format": "painleve-state", "version": 1, "M": [[1]], "h": [-9], "contacts": '
+            f'[{{"name": "tip", "W_N": [1], "body": {body}}}]}}'
+        )
+        return read_state(path).bodies
+
+    assert read('"rod"') == {"tip": "rod"}
+    assert read("null") == read('""') == {}
+    for wrong in ("5", '["rod"]'):
+        with pytest.raises(StateError, match=r"tip\.body must be the name of a body"):
+            read(wrong)
 
 
 def test_a_declared_mechanism_is_read_in_fractions():

@@ -12,6 +12,7 @@ import re
 import stat
 import zipfile
 import zlib
+from array import array
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,26 +156,28 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
     """
     import numpy as np
 
+    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
+    titles, numbers = list[str](), array("d")  # row by row: the texts of ten million take several GB
     try:
-        rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
+        for row in filter(None, lines):
+            if not titles:
+                titles = [cell.strip() for cell in row]
+                twice = next((title for title in titles if titles.count(title) > 1), None)
+                if twice is not None:
+                    raise FileError(f"has the column {twice!r} twice", source)
+                continue
+            if len(row) != len(titles):
+                told = f"{len(row)} entries, the first line names {len(titles)}"
+                raise FileError(f"line {lines.line_num}: {told}", source)
+            try:
+                numbers.extend(map(float, row))
+            except ValueError as error:
+                raise FileError(f"line {lines.line_num}: {error}", source) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"is no CSV table: {error}", source) from None
-    rows = [row for row in rows if row]
-    if len(rows) < 2:
+    if not numbers:
         raise FileError(f"has no {rows_are}", source)
-    titles = [cell.strip() for cell in rows[0]]
-    twice = next((title for title in titles if titles.count(title) > 1), None)
-    if twice is not None:
-        raise FileError(f"has the column {twice!r} twice", source)
-    numbers = np.empty((len(rows) - 1, len(titles)))
-    for line, row in enumerate(rows[1:], start=2):
-        if len(row) != len(titles):
-            raise FileError(f"line {line}: {len(row)} entries, the first line names {len(titles)}", source)
-        try:
-            numbers[line - 2] = [float(cell) for cell in row]
-        except ValueError as error:
-            raise FileError(f"line {line}: {error}", source) from None
-    return dict(zip(titles, numbers.T, strict=True))
+    return dict(zip(titles, np.frombuffer(numbers).reshape(-1, len(titles)).T, strict=True))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

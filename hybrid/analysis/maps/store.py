@@ -212,7 +212,8 @@ def written_whole(data: Any, place: Path) -> None:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
     except OSError as error:
-        raise ComputationError(f"{place} cannot be written: {error.strerror or error}") from error
+        kept_in = f"; what is finished is kept in {kept}" if (kept := part_of(place)).exists() else ""
+        raise ComputationError(f"{place} cannot be written: {error.strerror or error}{kept_in}") from error
 
 
 def _seal(group: Path) -> None:
@@ -303,7 +304,7 @@ def read_group(path: Path, kind: str) -> Any:
 
     _check_files(path, _attributes(path, kind)["files"])
     try:
-        return xarray.open_zarr(path, consolidated=False).load()
+        return xarray.open_zarr(path, chunks=None, consolidated=False).load()
     except (OSError, ValueError, KeyError) as error:
         raise FileError(f"no stored {kind}: {error}", str(path)) from error
 
@@ -386,6 +387,5 @@ def map_of(data: Any, path: str | Path) -> RegionMap:
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array = np.array(array)
     array.setflags(write=False)
     return array

@@ -123,13 +123,16 @@ def save_ensemble(found: Ensemble, path: str | Path) -> tuple[Path, ...]:
     except ImportError as error:
         raise ComputationError("Parquet needs pyarrow; install it with: pip install 'painleve[parquet]'") from error
     events = place.with_suffix(".events.parquet")
-    for file, columns in ((events, event_columns(found)), (place, ensemble_columns(found))):
-        table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
-        draft = file.with_name(f".{file.name}.draft")
-        try:
+    drafts = {file.with_name(f".{file.name}.draft"): file for file in (events, place)}
+    try:
+        for draft, columns in zip(drafts, (event_columns(found), ensemble_columns(found)), strict=True):
+            table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
             parquet.write_table(table, draft)
+        for draft, file in drafts.items():
             draft.replace(file)
-        except OSError as error:
+    except OSError as error:
+        raise ComputationError(f"{place} cannot be written: {error.strerror or error}") from error
+    finally:
+        for draft in drafts:
             draft.unlink(missing_ok=True)
-            raise ComputationError(f"{file} cannot be written: {error.strerror or error}") from error
     return place, events

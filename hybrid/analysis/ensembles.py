@@ -43,6 +43,7 @@ Array = NDArray[np.float64]
 _LEAST, _LARGEST = 1024, 32768  # motions of a chunk
 _SHARE = 4  # chunks at least, but for small ones
 _MOST = 10_000_000
+_SEEDS = 1 << 128
 
 
 def ensemble(
@@ -210,19 +211,19 @@ def _starts(
     if starts is not None:
         if n is not None:
             raise StateError("the number of given starts is that of their rows; leave n out")
-        check_axes(dynamics, [Axis(name, 0.0, 1.0) for name in starts], pins=pins, parameters=parameters)
+        check_axes(dynamics, [Axis(name, 0.0, 1.0) for name in starts], pins=pins, parameters=parameters, word="column")
         columns = [np.asarray(values, dtype=float) for values in starts.values()]
         if not columns or len({column.shape for column in columns}) != 1 or columns[0].ndim != 1 or not columns[0].size:
             raise StateError("starts need at least one row, and as many values of every name")
         return tuple(starts), np.stack(columns, axis=1), None
     if n is None or not 1 <= n <= _MOST:
         raise StateError(f"n {n}: give a number of draws from 1 to {_MOST}")
-    if seed < 0:
-        raise StateError(f"seed {seed}: it must be a whole number, not negative")
-    axes = [Axis(name, *ends) for name, ends in (vary or {}).items()]
+    if not 0 <= seed < _SEEDS:
+        raise StateError(f"seed {seed}: it must be a whole number from 0 to 2**128 - 1")
+    axes = [Axis(name, low, high) for name, (low, high) in (vary or {}).items()]
     if not axes:
         raise StateError("give at least one range to draw from, as phi=0.2:2.9")
-    check_axes(dynamics, axes, pins=pins, parameters=parameters)
+    check_axes(dynamics, axes, pins=pins, parameters=parameters, word="range")
     # row by row from one stream: a draw depends on nothing but the seed and its number
     share = np.random.Generator(np.random.Philox(key=seed)).random((n, len(axes)))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])

@@ -181,7 +181,12 @@ def axes_of(
 
 
 def check_axes(
-    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
+    dynamics: Dynamics,
+    axes: Sequence[Axis],
+    *,
+    pins: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+    word: str = "axis",
 ) -> None:
     """Refuse axes that are no pin and no parameter, or that something else fixes.
 
@@ -191,6 +196,8 @@ def check_axes(
     axes : sequence of Axis
     pins, parameters : mapping of str to value
         What is fixed besides.
+    word : str, optional
+        What they are to those who gave them.
 
     Returns
     -------
@@ -207,11 +214,11 @@ def check_axes(
     names = [axis.name for axis in axes]
     for name in names:
         if name not in known:
-            raise StateError(f"axis {name}: no such pin or parameter; there are {', '.join(known)}")
+            raise StateError(f"{word} {name}: no such pin or parameter; there are {', '.join(known)}")
         if names.count(name) > 1:
-            raise StateError(f"axis {name} is given twice")
+            raise StateError(f"{word} {name} is given twice")
         if name in pins or name in parameters:
-            raise StateError(f"{name} is an axis and is also given a value; remove one")
+            raise StateError(f"{word} {name} is also given a value; remove one")
 
 
 def swept_units(dynamics: Dynamics, axes: Sequence[Axis]) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """Ensembles against single motions; draws, refused and paradoxical starts, processes, interrupts, bad input."""
 
+import errno
 import json
+import os
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
@@ -12,7 +14,7 @@ from hybrid import ensemble, simulate, solve_state
 from hybrid.analysis import save_ensemble, statistics
 from hybrid.cli import main
 from hybrid.contact import EnergeticImpact
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.reporting import plot_ensemble
 from tests.catalogue import dynamics_of
 
@@ -112,10 +114,11 @@ def test_an_interrupt_keeps_what_is_there():
         ({"n": 0}, "n 0"),
         ({"n": None}, "n None"),
         ({"seed": -1}, "seed -1"),
+        ({"seed": 2**128}, "from 0 to"),
         ({"vary": {}}, "at least one range"),
         ({"vary": {"phi": (1.0, 0.0)}}, "upwards"),
         ({"vary": {"phi": (0.0, float("nan"))}}, "finite"),
-        ({"vary": {"phi_dot": (0.0, 1.0)}}, "phi_dot is an axis"),
+        ({"vary": {"phi_dot": (0.0, 1.0)}}, "range phi_dot is also given a value"),
         ({"vary": {"psi": (0.0, 1.0)}}, "no such pin"),
         ({"vary": None}, "ranges"),
         ({"vary": {"phi": (0.2, 1.0)}}, "too few velocity pins"),
@@ -165,6 +168,24 @@ def test_bad_words_are_refused(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("phi,colour\n1,2\n", "column colour: no such pin or parameter"),
+        ("phi,phi_dot\n1,2\n", "column phi_dot is also given a value"),
+        ("phi,slip.tip\n1,2\n\n1,\n", "line 4: could not convert string to float"),
+        ("phi,slip.tip\n1,2\n3\n", "line 3: 1 entries, the first line names 2"),
+        ("phi,phi\n1,2\n", "has the column 'phi' twice"),
+        ("phi,slip.tip\n\xff", "no CSV table"),
+    ],
+)
+def test_a_bad_table_is_refused_with_the_place(text, message, tmp_path, capsys):
+    table = tmp_path / "starts.csv"
+    table.write_text(text, encoding="latin-1")
+    assert main(["ensemble", "rod_on_incline", "--pin=phi_dot=0", "--t-end=1", "--starts", str(table)]) == 2
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["", "phi,slip.tip\n"])
 def test_a_table_without_starts_is_refused(text, tmp_path, capsys):
     table = tmp_path / "starts.csv"
@@ -207,6 +228,22 @@ def test_tables_have_every_motion_and_every_event(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e.events.parquet", "e.parquet"]
     with pytest.raises(StateError, match="parquet"):
         save_ensemble(found, tmp_path / "e.csv")
+
+
+def test_a_full_disk_leaves_both_tables_as_they_were(tmp_path, monkeypatch):
+    whole, (place, events) = parquet.write_table, save_ensemble(falls([1.0]), tmp_path / "e.parquet")
+    before = [path.read_bytes() for path in (place, events)]
+
+    def full(table, draft):
+        whole(table, draft)
+        if "events" not in draft.name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(parquet, "write_table", full)
+    with pytest.raises(ComputationError, match=r"e\.parquet cannot be written: No space left on device"):
+        save_ensemble(falls([1.0, 2.0]), place)
+    assert [path.read_bytes() for path in (place, events)] == before
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_a_picture_shows_counts_and_points():

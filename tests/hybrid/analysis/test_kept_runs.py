@@ -79,17 +79,28 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(words, tmp_path):
 
 
 @pytest.mark.long
-def test_ten_kills_at_random_moments_leave_no_trace(tmp_path):
-    words = [*MAP[:-2], "--axis=phi=0:pi:2800", "--axis=phi_dot=-3:3:2800", "--workers=2"]
-    shuffled, kills = random.Random(5), 0
-    while kills < 10:
-        child = subprocess.Popen([sys.executable, "-m", "hybrid", *words, "--store", str(tmp_path / "killed")])
-        time.sleep(0.9 + 0.7 * shuffled.random())
+@pytest.mark.parametrize(
+    "words",
+    [[*MAP[:-2], "--axis=phi=0:pi:4000", "--axis=phi_dot=-3:3:4000"], [*MANY[:-3], "--n=500000", "--t-end=1"]],
+    ids=["map", "ensemble"],
+)
+def test_ten_kills_at_random_moments_leave_no_trace(words, tmp_path):
+    """Each at a random time before or behind the next of 16 pieces."""
+    shuffled, counts, parts = random.Random(5), [0], tmp_path / "killed.part"
+    words = [sys.executable, "-m", "hybrid", *words, "--workers=2", "--store"]
+    while len(counts) <= 10:
+        child = subprocess.Popen([*words, str(tmp_path / "killed")])
+        wanted = counts[-1] + shuffled.choice([0, 1, 1])
+        while child.poll() is None and not ((parts / "lock").exists() and len(list(parts.glob("task-*"))) >= wanted):
+            time.sleep(0.01)
+        time.sleep(0.2 * shuffled.random())
         child.kill()
-        kills += child.wait() == -signal.SIGKILL
-        assert not (tmp_path / "killed").exists(), "the map is finished before ten kills: take a larger one"
+        assert child.wait() == -signal.SIGKILL, "it is finished before ten kills: take a larger one"
+        counts.append(len(list(parts.glob("task-*"))))
+    assert not (tmp_path / "killed").exists()
+    assert len(set(counts)) > 3  # before, between and behind pieces
     for name in ("killed", "left_alone"):
-        assert main([*words, "--store", str(tmp_path / name)]) == 0
+        assert subprocess.run([*words, str(tmp_path / name)]).returncode == 0
     assert digests(tmp_path / "killed") == digests(tmp_path / "left_alone")
 
 

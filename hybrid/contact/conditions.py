@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
 
 from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of, solve_each
+from hybrid.expressions import straight_line
 from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import ActiveElement, ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.arithmetic import Arithmetic
+    from hybrid.expressions import StraightLine
 
 
 _LEAST_SIZE = 1e-280  # of accelerations that can be divided by
@@ -27,6 +30,8 @@ _LEAST_ROW = CANCELLED  # length of a force direction relative to the largest; o
 
 LOST = 64 * float(np.finfo(np.float64).eps)
 """Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
+
+_FEW = 4  # coordinates and rows up to which units are found by straight-line code
 
 _NO_LENGTH = ROUNDING  # length of a direction, relative to its terms, that is rounding
 _INVERTED = 4 * float(np.finfo(np.float64).eps)  # of the largest term, in a product with the inverse of a mass matrix
@@ -97,7 +102,7 @@ def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
         Square roots of mobilities, 1/kg^(1/2) where rows are lengths.
     """
     kind = _arithmetic(problem)
-    return kind.stacked(_units(problem, _roots(problem, kind), kind))
+    return kind.stacked(_units(problem.length, _roots(problem.G, kind), kind))
 
 
 def _arithmetic(problem: ContactProblem) -> Arithmetic:
@@ -106,8 +111,8 @@ def _arithmetic(problem: ContactProblem) -> Arithmetic:
     )
 
 
-def _units(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> list[Any]:
-    lengths, chosen = kind.vector(problem.length), kind.chosen
+def _units(length: Any, roots: Sequence[Any], kind: Arithmetic) -> list[Any]:
+    lengths, chosen = kind.vector(length), kind.chosen
     largest = kind.largest(lengths)
     least, other = _LEAST_ROW * largest, chosen(largest > 0.0, largest, 1.0)
     units = [chosen(root > 0.0, root, length) for root, length in zip(roots, lengths, strict=True)]
@@ -128,11 +133,13 @@ def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
         Dimensionless.
     """
     kind = _arithmetic(problem)
-    return np.asanyarray(_lost(problem, _roots(problem, kind), kind))
+    return np.asanyarray(
+        _lost(problem.terms.M, problem.response_W, problem.G, problem.length, _roots(problem.G, kind), kind)
+    )
 
 
-def _lost(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> Any:
-    return kind.larger(_taken(problem, roots, kind), _INVERTED * _amplification(problem, kind))
+def _lost(M: Any, response: Any, G: Any, length: Any, roots: Sequence[Any], kind: Arithmetic) -> Any:
+    return kind.larger(_taken(length, roots, kind), _INVERTED * _amplification(M, response, G, kind))
 
 
 def dependence(problem: ContactProblem) -> NDArray[np.float64]:
@@ -156,11 +163,11 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
     lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
     is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
     is_blurred = _INVERTED * amplification(problem) > _TOLD_FROM_ZERO
-    return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem, _roots(problem, kind), kind))
+    return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem.length, _roots(problem.G, kind), kind))
 
 
-def _taken(problem: ContactProblem, roots: Sequence[Any], kind: Arithmetic) -> Any:
-    pairs = zip(kind.vector(problem.length), roots, strict=True)
+def _taken(length: Any, roots: Sequence[Any], kind: Arithmetic) -> Any:
+    pairs = zip(kind.vector(length), roots, strict=True)
     return LOST * kind.largest([1.0, *(_share(length, root, kind) for length, root in pairs)])
 
 
@@ -184,18 +191,18 @@ def amplification(problem: ContactProblem) -> NDArray[np.float64]:
     array, (...)
         At least 1.
     """
-    return np.asanyarray(_amplification(problem, _arithmetic(problem)))
+    return np.asanyarray(_amplification(problem.terms.M, problem.response_W, problem.G, _arithmetic(problem)))
 
 
-def _amplification(problem: ContactProblem, kind: Arithmetic) -> Any:
-    size = np.abs(problem.response_W)
-    changes = kind.vector(np.add.reduce(size * (np.abs(problem.terms.M) @ size), axis=-2))
-    own = map(abs, kind.vector(problem.G.diagonal(0, -2, -1)))
+def _amplification(M: Any, response: Any, G: Any, kind: Arithmetic) -> Any:
+    size = np.abs(response)
+    changes = kind.vector(np.add.reduce(size * (np.abs(M) @ size), axis=-2))
+    own = map(abs, kind.vector(G.diagonal(0, -2, -1)))
     return kind.largest([1.0, *(_share(change, part, kind) for change, part in zip(changes, own, strict=True))])
 
 
-def _roots(problem: ContactProblem, kind: Arithmetic) -> list[Any]:
-    return [kind.root(kind.chosen(g > 0.0, g, 0.0)) for g in kind.vector(problem.G.diagonal(0, -2, -1))]
+def _roots(G: Any, kind: Arithmetic) -> list[Any]:
+    return [kind.root(kind.chosen(g > 0.0, g, 0.0)) for g in kind.vector(G.diagonal(0, -2, -1))]
 
 
 def least_size(c: Any, rounding: Any, kind: Arithmetic = ARRAYS) -> Any:
@@ -226,17 +233,35 @@ def problem_scale(problem: ContactProblem) -> Scale:
     -------
     Scale
     """
-    limits = [element for element in problem.elements if element.normal is None]
-    is_many = any(np.ndim(element.static_friction) for element in limits)
-    kind = ARRAYS if is_many else _arithmetic(problem)
-    roots = _roots(problem, kind)
-    row = _units(problem, roots, kind)
-    entries = zip(kind.vector(problem.c), kind.vector(problem.rounding), row, strict=True)
-    sizes = [least_size(c, rounding, kind) / unit for c, rounding, unit in entries]
-    sizes += [abs(element.static_friction) * row[element.tangential[0]] for element in limits]
-    size = kind.largest(sizes)
-    size, lost = kind.chosen(size > _LEAST_SIZE, size, 1.0), _lost(problem, roots, kind)
-    return Scale(kind.stacked(row), np.asanyarray(size), np.asanyarray(lost))
+    limits: list[Any] = [0.0] * problem.n_rows
+    for element in problem.elements:
+        if element.normal is None:
+            limits[element.tangential[0]] = abs(element.static_friction)
+    given = (problem.terms.M, problem.response_W, problem.G, problem.length, problem.c, problem.rounding)
+    is_many = any(map(np.ndim, limits))
+    if not is_many and given[1].ndim == 2 and 0 < problem.n_rows <= _FEW and len(given[0]) <= _FEW:
+        found = _straight(*given[1].shape)(*given, np.array(limits))
+        if found is not None:
+            return Scale(*found)
+    return Scale(*_scale(*given, ARRAYS.stacked(limits) if is_many else np.array(limits)))
+
+
+@cache
+def _straight(n: int, r: int) -> StraightLine:
+    rng = np.random.default_rng(0)
+    shapes = ((n, n), (n, r), (r, r), r, r, r, r)
+    return straight_line(_scale, [rng.uniform(1.0, 2.0, shape) for shape in shapes])
+
+
+def _scale(M: Any, response: Any, G: Any, length: Any, c: Any, rounding: Any, limits: Any) -> tuple[Any, Any, Any]:
+    """What :class:`Scale` holds; ``limits`` (..., r) are those of friction elements, and 0 in other rows."""
+    kind = arithmetic_of(length, c, rounding, limits, matrices=(M, response, G))
+    roots = _roots(G, kind)
+    row = _units(length, roots, kind)
+    entries = zip(*map(kind.vector, (c, rounding, limits)), row, strict=True)
+    sizes = [kind.larger(least_size(a, blur, kind) / unit, limit * unit) for a, blur, limit, unit in entries]
+    size, lost = kind.largest(sizes), _lost(M, response, G, length, roots, kind)
+    return kind.stacked(row), np.asanyarray(kind.chosen(size > _LEAST_SIZE, size, 1.0)), np.asanyarray(lost)
 
 
 def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) -> Conditions:

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
-from hybrid.contact.reduction import answer, free_motion
+from hybrid.contact.reduction import contact_numbers, free_motion, unconstrained_numbers
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.arithmetic import applied, is_finite
 from hybrid.dynamics.consistency import check_consistency, check_regularity
@@ -176,10 +176,6 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
             f"{dynamics.name}: the mass matrix is {kind} at {posture(dynamics, state.q)} (smallest scaled eigenvalue "
             f"{smallest:.3g}): {advice}"
         )
-
-
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
-_CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 
 
 @attrs.frozen(eq=False)
@@ -360,29 +356,29 @@ def pose(
     if summands is not None:
         sized = attrs.evolve(terms, zeta_N=summands.zeta_N, zeta_T=summands.zeta_T, zeta_B=summands.zeta_B)
         remainders = assemble(dynamics, sized, activities, sides=sides).zeta
-    motion = free_motion(terms, eliminated=_frictionless(dynamics), summands=summands)
-    answered = answer(motion, W)
-    along = W.swapaxes(-1, -2)
-    c = applied(along, motion.a_free) + zeta
-    rounding = _ROUNDING * (applied(np.abs(along), motion.summands) + remainders)
-    mobility = answered.G.diagonal(0, -2, -1)
-    if not mobility.all():
-        c = np.where((mobility == 0.0) & (np.abs(c) <= _CANCELLED * rounding), 0.0, c)
+    given = (terms.M, terms.h, np.zeros(dynamics.n) if summands is None else summands.h, W, zeta, remainders)
+    eliminated, redundancy, inconsistency = _frictionless(dynamics), 0, 0.0
+    numbers = None if eliminated else unconstrained_numbers(*given)
+    if numbers is None:
+        motion = free_motion(terms, eliminated=eliminated, summands=summands)
+        numbers = contact_numbers(motion, W, zeta, remainders)
+        redundancy = motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy)
+        inconsistency = float(motion.inconsistency.max()) if eliminated else 0.0
     return ContactProblem(
         mechanism=dynamics.name,
         elements=rows.elements,
         names=element_names(dynamics),
-        G=answered.G,
-        c=c,
-        rounding=rounding,
+        G=numbers.G,
+        c=numbers.c,
+        rounding=numbers.rounding,
         W=W,
-        a_free=motion.a_free,
-        response_W=answered.response,
+        a_free=numbers.a_free,
+        response_W=numbers.response,
         columns=dynamics.columns,
-        redundancy=motion.redundancy if np.ndim(motion.redundancy) else int(motion.redundancy),
-        inconsistency=float(motion.inconsistency.max()) if motion.J.shape[-2] else 0.0,
+        redundancy=redundancy,
+        inconsistency=inconsistency,
         terms=terms,
-        length=answered.length,
+        length=numbers.length,
     )
 
 

@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.arithmetic import arithmetic_of
-from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
+from hybrid.dynamics.arithmetic import MAX_IN_FLOATS, arithmetic_of
+from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes, straight_line
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.arithmetic import Arithmetic
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.equations import Equations
-    from hybrid.expressions import Nodes
+    from hybrid.expressions import Nodes, StraightLine
 
 __all__ = [
     "Scales",
@@ -133,26 +134,77 @@ def scales_of(
     [1.57735]
     """
     q, v = np.asanyarray(q), np.asanyarray(v)
-    vectors = (q, v, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
-    kind = arithmetic_of(*vectors, matrices=(terms.M, terms.W_N, terms.W_T, terms.J))
+    turns = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
+    arrays = (terms.M, terms.W_N, terms.W_T, terms.J, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
+    arrays += (q, v, turns, *(reach or ()))
+    if q.ndim == 1 and q.size <= MAX_IN_FLOATS:
+        found = _straight_line(dynamics, terms.slip.shape[-1], len(arrays))(*arrays)
+        if found is not None:
+            return Scales(*found)
     with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
-        along = _sizes_along(dynamics, terms, q, v, t, reach, kind)
-        normal = [along(*row) for row in _columns(terms.W_N, terms.gap_dot, kind)]
-        tangential = [along(*row) for row in _columns(terms.W_T, terms.slip, kind)]
-        bilateral = list(map(along, kind.matrix(terms.J), kind.vector(terms.constraint_dot)))
-        pushes = [push for _, _, push in tangential]
-        for index, name in enumerate(dynamics.contacts):  # what presses a contact together moves it along, too
-            for column in dynamics.columns_of(name):
-                pushes[column] = kind.larger(pushes[column], normal[index][2])
-        slides = [(length, rate, push) for (length, rate, _), push in zip(tangential, pushes, strict=True)]
-        (gap, gap_dot), (_, slip), (constraint, constraint_dot) = (
-            (
-                kind.stacked([length for length, _, _ in rows]),
-                kind.stacked([kind.larger(rate, kind.root(length * lift)) for length, rate, lift in rows]),
-            )
-            for rows in (normal, slides, bilateral)
+        return Scales(*_sizes(*arrays, places=_places(dynamics)))
+
+
+def _places(dynamics: Dynamics) -> tuple[tuple[int, ...], ...]:
+    """The tangential columns of every contact."""
+    return tuple(map(dynamics.columns_of, dynamics.contacts))
+
+
+def _straight_line(dynamics: Dynamics, n_slips: int, n_arrays: int) -> StraightLine:
+    """What :func:`scales_of` does at one state."""
+    key = Scales, n_arrays
+    if key not in dynamics.programs:
+        n, contacts, rigid = dynamics.n, len(dynamics.contacts), len(dynamics.rigid)
+        matrices = ((n, n), (n, contacts), (n, n_slips), (rigid, n))
+        vectors = ((n,), (contacts,), (n_slips,), (rigid,))
+        shapes = (*matrices, *vectors, *[(n,)] * (n_arrays - len(matrices) - len(vectors)))
+        dynamics.programs[key] = _straight(shapes, _places(dynamics))
+    found: StraightLine = dynamics.programs[key]
+    return found
+
+
+@cache
+def _straight(shapes: tuple[tuple[int, ...], ...], places: tuple[tuple[int, ...], ...]) -> StraightLine:
+    rng = np.random.default_rng(0)
+    samples = [rng.uniform(1.0, 2.0, shape) for shape in shapes]
+    samples[0] = samples[0] + 4 * np.diag(samples[0].sum(axis=0))  # its diagonal dominates: no pivots
+    return straight_line(partial(_sizes, places=places), samples)
+
+
+def _sizes(
+    M: Any,
+    W_N: Any,
+    W_T: Any,
+    J: Any,
+    h: Any,
+    gap_dot: Any,
+    slip: Any,
+    constraint_dot: Any,
+    q: Any,
+    v: Any,
+    turns: Any,
+    *reach: Any,
+    places: tuple[tuple[int, ...], ...],
+) -> tuple[Array, Array, Array, Array, Array]:
+    """What :class:`Scales` holds; ``places`` are the tangential columns of every contact."""
+    kind = arithmetic_of(h, q, v, gap_dot, slip, constraint_dot, matrices=(M, W_N, W_T, J))
+    along = _sizes_along(M, h, q, v, turns, reach, kind)
+    normal = [along(*row) for row in _columns(W_N, gap_dot, kind)]
+    tangential = [along(*row) for row in _columns(W_T, slip, kind)]
+    bilateral = list(map(along, kind.matrix(J), kind.vector(constraint_dot)))
+    pushes = [push for _, _, push in tangential]
+    for index, columns in enumerate(places):  # what presses a contact together moves it along, too
+        for column in columns:
+            pushes[column] = kind.larger(pushes[column], normal[index][2])
+    slides = [(length, rate, push) for (length, rate, _), push in zip(tangential, pushes, strict=True)]
+    (gap, gap_speed), (_, slip_speed), (constraint, constraint_speed) = (
+        (
+            kind.stacked([length for length, _, _ in rows]),
+            kind.stacked([kind.larger(rate, kind.root(length * lift)) for length, rate, lift in rows]),
         )
-        return Scales(gap, gap_dot, slip, constraint, constraint_dot)
+        for rows in (normal, slides, bilateral)
+    )
+    return gap, gap_speed, slip_speed, constraint, constraint_speed
 
 
 def _columns(directions: Array, rates: Array, kind: Arithmetic) -> Iterator[tuple[Sequence[Any], Any]]:
@@ -161,24 +213,23 @@ def _columns(directions: Array, rates: Array, kind: Arithmetic) -> Iterator[tupl
 
 
 def _sizes_along(
-    dynamics: Dynamics, terms: Terms, q: Array, v: Array, t: Any, reach: tuple[Array, Array] | None, kind: Arithmetic
+    M: Any, h: Any, q: Any, v: Any, turns: Any, reach: tuple[Any, ...], kind: Arithmetic
 ) -> Callable[[Sequence[Any], Any], tuple[Any, Any, Any]]:
     """Sizes of a length with a gradient and a rate: its own, that of the rate by summands, and of its acceleration."""
-    larger, total, velocities = kind.larger, kind.total, kind.vector(v)
-    turns = kind.vector(dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians)
-    inertia, speeds = _inertia(terms, kind), list(map(abs, velocities))
-    gyration = _of_like_energy(turns, inertia, kind)
+    larger, total, velocities, turned = kind.larger, kind.total, kind.vector(v), kind.vector(turns)
+    inertia, speeds = _inertia(M, kind), list(map(abs, velocities))
+    gyration = _of_like_energy(turned, inertia, kind)
     sizes = [
-        larger(larger(abs(x), turn), length) for x, turn, length in zip(kind.vector(q), turns, gyration, strict=True)
+        larger(larger(abs(x), turn), length) for x, turn, length in zip(kind.vector(q), turned, gyration, strict=True)
     ]
-    if reach is not None:
+    if reach:
         sizes = list(map(larger, sizes, kind.vector(reach[0])))
         speeds = list(map(larger, speeds, kind.vector(reach[1])))
     sizes, speeds = (
         [larger(x, _LEFT_BEHIND * like) for x, like in zip(items, _of_like_energy(items, inertia, kind), strict=True)]
         for items in (sizes, speeds)
     )
-    accelerations = _accelerations(terms, inertia, kind)
+    accelerations = _accelerations(M, h, inertia, kind)
 
     def along(gradient: Sequence[Any], rate: Any) -> tuple[Any, Any, Any]:
         across, drift = list(map(abs, gradient)), rate - total(map(operator.mul, gradient, velocities))
@@ -191,9 +242,9 @@ def _sizes_along(
     return along
 
 
-def _inertia(terms: Terms, kind: Arithmetic) -> list[Any]:
+def _inertia(M: Any, kind: Arithmetic) -> list[Any]:
     """Roots of the diagonal of the mass matrix."""
-    return [kind.root(abs(entry)) for entry in kind.vector(terms.M.diagonal(0, -2, -1))]
+    return [kind.root(abs(entry)) for entry in kind.vector(M.diagonal(0, -2, -1))]
 
 
 def _of_like_energy(speeds: Sequence[Any], inertia: Sequence[Any], kind: Arithmetic) -> list[Any]:
@@ -220,10 +271,10 @@ def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
         1 where neither the position nor the forces have any size.
     """
     kind = arithmetic_of(terms.h, sizes, speeds, matrices=(terms.M,))
-    inertia = _inertia(terms, kind)
+    inertia = _inertia(terms.M, kind)
     length, speed, force = (
         kind.largest(map(operator.mul, inertia, items))
-        for items in (kind.vector(sizes), kind.vector(speeds), _accelerations(terms, inertia, kind))
+        for items in (kind.vector(sizes), kind.vector(speeds), _accelerations(terms.M, terms.h, inertia, kind))
     )
     speed = kind.larger(speed, kind.root(length * force))
     pushed = kind.chosen(force > 0.0, force, 1.0)
@@ -233,12 +284,12 @@ def motion_sizes(terms: Terms, sizes: Array, speeds: Array) -> Array:
     return np.where(np.isfinite(found) & (found > 0.0), found, 1.0)
 
 
-def _accelerations(terms: Terms, inertia: Sequence[Any], kind: Arithmetic) -> list[Any]:
+def _accelerations(M: Any, h: Any, inertia: Sequence[Any], kind: Arithmetic) -> list[Any]:
     """Sizes of the accelerations that the forces give; zero where the mass matrix has no inverse.
 
     Contacts turn forces into any direction: ``M_ii a_i^2`` is of the size of the largest for all coordinates.
     """
-    found = kind.solution(terms.M, terms.h)
+    found = kind.solution(M, h)
     return [0.0] * len(inertia) if found is None else _of_like_energy(list(map(abs, found)), inertia, kind)
 
 

@@ -1,0 +1,171 @@
+"""Functions of arrays as straight-line code in plain floats.
+
+On a few numbers most of the time of an operation on arrays is spent on finding out what is to be done.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.expressions.recorded_arrays import RecordedArray
+from hybrid.expressions.recording import NotRecordable, Recorded, Recording
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["StraightLine", "straight_line"]
+
+_TEXTS = {
+    "add": "({} + {})",
+    "subtract": "({} - {})",
+    "multiply": "({} * {})",
+    "divide": "({} / {})",
+    "negative": "(-{})",
+    "absolute": "abs({})",
+    "sqrt": "sqrt({})",
+}
+_LARGER = "{0} if {0} >= {1} or {1} != {1} else {1}"  # the one that is a number, as fmax
+_INLINE = 60  # characters of a text that is used once, up to which it is put where it is used
+
+
+@attrs.frozen(eq=False)
+class StraightLine:
+    """A function of arrays of given shapes, which does the same operations on their entries in the same order.
+
+    Attributes
+    ----------
+    shapes : tuple of tuple of int
+        Of the arguments.
+    source : str
+        Python's text.
+    """
+
+    shapes: tuple[tuple[int, ...], ...]
+    source: str = attrs.field(repr=False)
+    _written: Callable[..., tuple[float, ...] | None] = attrs.field(repr=False)
+    _places: tuple[tuple[slice, tuple[int, ...] | None], ...] = attrs.field(repr=False)
+
+    def __call__(self, *arrays: NDArray[Any]) -> list[NDArray[np.float64]] | None:
+        """Evaluate at arrays.
+
+        Parameters
+        ----------
+        *arrays : array
+
+        Returns
+        -------
+        list of array, or None
+            None where the arrays are others than those of floats with these shapes; where a comparison, the choice of
+            a pivot say, does not come out as at the samples; or where an operation has no finite value.
+        """
+        entries: list[float] = []
+        for array, shape in zip(arrays, self.shapes, strict=True):
+            if type(array) is not np.ndarray or array.shape != shape or array.dtype.char != "d":
+                return None
+            entries += array.tolist() if len(shape) == 1 else array.ravel().tolist()
+        values = self._written(*entries)
+        if values is None:
+            return None
+        flat = np.array(values)
+        return [flat[part] if shape is None else flat[part].reshape(shape) for part, shape in self._places]
+
+
+def straight_line(function: Callable[..., Sequence[Any]], samples: Sequence[ArrayLike]) -> StraightLine:
+    """Write a function of arrays as straight-line code.
+
+    Parameters
+    ----------
+    function : callable
+        Written for NumPy's arrays; it returns a sequence of arrays.
+    samples : sequence of array_like
+        Arguments of the shapes that will be given. Where the function asks how numbers compare, they answer.
+
+    Returns
+    -------
+    StraightLine
+
+    Raises
+    ------
+    NotRecordable
+        The function does something else than arithmetic, roots and comparisons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> length = straight_line(lambda x: [np.sqrt(x @ x)], [[3.0, 4.0]])
+    >>> length(np.array([5.0, 12.0]))
+    [array(13.)]
+    """
+    recording, number = Recording(), itertools.count()
+    arrays = []
+    for sample in samples:
+        inputs = np.array([recording.input(next(number), value) for value in np.ravel(sample)], dtype=object)
+        arrays.append(RecordedArray.of(inputs.reshape(np.shape(sample))))
+    results = [np.asarray(array, dtype=object) for array in function(*arrays)]
+    source = _source(recording, next(number), [entry for array in results for entry in array.flat])
+    names: dict[str, Any] = {"abs": abs, "sqrt": math.sqrt, "failures": (ArithmeticError, ValueError)}
+    exec(compile(source, "<straight line>", "exec"), names)  # noqa: S102  # our own generated source
+    ends = list(itertools.accumulate((array.size for array in results), initial=0))
+    parts = itertools.starmap(slice, itertools.pairwise(ends))
+    places = tuple(zip(parts, (None if array.ndim == 1 else array.shape for array in results), strict=True))
+    return StraightLine(tuple(map(np.shape, samples)), source, names["written"], places)
+
+
+def _source(recording: Recording, n_inputs: int, results: Sequence[Any]) -> str:
+    """Python's text of a recording: every step that is used more than once has a name."""
+    steps, conditions = recording.steps, recording.conditions
+    places = [entry.place for entry in results if isinstance(entry, Recorded)]
+    compared = [place for larger, smaller, _ in conditions for place in (larger, smaller)]
+    needed, uses = {*places, *compared}, Counter([*places, *compared])
+    for place in reversed(range(len(steps))):
+        if place in needed:
+            needed.update(steps[place].operands)
+            uses.update(steps[place].operands)
+    texts: dict[int, str] = {}
+    lines: list[str] = []
+    for place in sorted(needed):
+        step = steps[place]
+        if step.operation in ("input", "number"):
+            texts[place] = f"a{int(step.number)}" if step.operation == "input" else f"({step.number!r})"
+            continue
+        operands = [texts[operand] for operand in step.operands]
+        if step.operation == "maximum":
+            operands = [_named(text, lines) for text in operands]
+            text = f"({_LARGER.format(*operands)})"
+        elif step.operation in _TEXTS:
+            text = _TEXTS[step.operation].format(*operands)
+        else:
+            raise NotRecordable(step.operation)
+        texts[place] = _named(text, lines) if uses[place] > 1 or len(text) > _INLINE else text
+    tests = [
+        f"{texts[larger]} {'>=' if or_equal else '>'} {texts[smaller]}" for larger, smaller, or_equal in conditions
+    ]
+    entries = [texts[entry.place] if isinstance(entry, Recorded) else repr(float(entry)) for entry in results]
+    return "\n".join(
+        (
+            f"def written({', '.join(f'a{index}' for index in range(n_inputs))}):",
+            "    try:",
+            *(f"        {line}" for line in lines),
+            *([f"        return None if not ({' and '.join(tests)}) else ("] if tests else ["        return ("]),
+            *(f"            {entry} + 0.0," for entry in entries),  # no negative zeros
+            "        )",
+            "    except failures:",
+            "        return None",
+        )
+    )
+
+
+def _named(text: str, lines: list[str]) -> str:
+    """A name for a text, unless it is one."""
+    if text.isidentifier():
+        return text
+    name = f"s{len(lines)}"
+    lines.append(f"{name} = {text}")
+    return name

@@ -349,7 +349,7 @@ def broken_law(problem: ContactProblem, branch: Branch, scale: Scale, tolerances
     -------
     str
     """
-    rates = (problem.W.T @ (branch.acceleration - problem.a_free) + problem.c).tolist()
+    rates = ((branch.acceleration - problem.a_free) @ problem.W + problem.c).tolist()
     units, size, mean = scale.row.tolist(), float(scale.size), problem.mean.tolist()
     for element in problem.elements:
         normal = [] if element.normal is None else [branch.lambda_N[element.name]]

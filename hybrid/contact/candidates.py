@@ -206,16 +206,16 @@ def _candidate(
     if not problem.n_rows:
         return _in_units(numbers, modes, [], [], [], CandidateStatus.CONSISTENT, math.inf)
     norms = [math.sqrt(sum(map(operator.mul, line, line))) or 1.0 for line in mode.E]
-    normalised = [[entry / norm for entry in line] for line, norm in zip(mode.E, norms, strict=True)]
-    regularity, determinant = _regularity(normalised)
+    regularity, determinant = _regularity(mode.E, norms)
     lost = float(scale.lost)
     if regularity > max(tolerances.rank, lost):
-        x = solve_in_floats([[-entry for entry in line] for line in mode.E], list(mode.e))
+        x = solve_in_floats([line.copy() for line in mode.E], [-entry for entry in mode.e])
         if x is not None:
             slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
             modes, status = _named(problem, modes, x, scale, limit), status_of(slacks, limit)
             return _in_units(numbers, modes, x, slacks, mode.weights, status, determinant, limit=limit)
-    item = _singular_candidate(problem, numbers, modes, scale, tolerances, np.linalg.svd(normalised), np.array(norms))
+    svd = np.linalg.svd(np.array(mode.E) / np.array(norms)[:, None])
+    item = _singular_candidate(problem, numbers, modes, scale, tolerances, svd, np.array(norms))
     if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
         return attrs.evolve(item, status=CandidateStatus.ESCAPING, family=None)
     forces = item.forces * scale.row / scale.size
@@ -228,16 +228,17 @@ def _named(
     return named(problem, modes, x, scale, limit) if any(mode.is_unnamed for mode in modes) else modes
 
 
-def _regularity(rows: list[list[float]]) -> tuple[float, float]:
-    """Least singular value of a matrix with rows of unit length, and its determinant."""
+def _regularity(rows: list[list[float]], norms: list[float]) -> tuple[float, float]:
+    """Least singular value of a matrix whose rows are divided by their norms, and its determinant."""
     if len(rows) == 1:
-        return abs(rows[0][0]), rows[0][0]
+        return abs(rows[0][0]) / norms[0], rows[0][0] / norms[0]
     if len(rows) == 2:
         (a, b), (c, d) = rows
-        determinant = a * d - b * c
+        size = norms[0] * norms[1]
+        determinant = (a * d - b * c) / size
         # the singular values are the roots of 1 +- the cosine between the rows, and their product is known
-        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d)), determinant
-    matrix = np.array(rows)
+        return abs(determinant) / math.sqrt(1.0 + abs(a * c + b * d) / size), determinant
+    matrix = np.array(rows) / np.array(norms)[:, None]
     return float(np.linalg.svd(matrix, compute_uv=False)[-1]), float(np.linalg.det(matrix))
 
 

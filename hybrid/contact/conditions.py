@@ -418,11 +418,18 @@ class FloatProblem:
         matrix, vector, weights, unit = [], [], [], self.row
         for row in rows:
             weight = _weight(row, unit)
-            if not row.beta and len(row.alpha) == 1:  # scaled, the coefficient is 1 or -1
-                ((index, value),) = row.alpha.items()
-                sign = 1.0 if value > 0.0 else -1.0
-                matrix.append([0.0 + sign * g for g in self.G[index]])
-                vector.append(float(row.constant) / (self.size * weight) + sign * self.c[index])
+            if len(row.alpha) + len(row.beta) == 1:  # scaled, the coefficient has magnitude 1
+                ((index, value),) = (row.alpha or row.beta).items()
+                sign = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
+                constant = float(row.constant) / (self.size * weight)
+                if row.alpha:
+                    matrix.append([0.0 + sign * g for g in self.G[index]])
+                    constant += sign * self.c[index]
+                else:
+                    entries = [0.0] * len(unit)
+                    entries[index] = sign
+                    matrix.append(entries)
+                vector.append(constant)
                 weights.append(weight)
                 continue
             entries, constant = [0.0] * len(unit), float(row.constant) / (self.size * weight)

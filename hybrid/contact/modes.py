@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any, Literal
 
 import attrs
@@ -314,6 +315,22 @@ def solvable_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
     -------
     tuple of ModeConditions
     """
+    numbers = (element.friction, element.static_friction, *(element.direction or ()))
+    if not all(type(number) is float for number in numbers):
+        return _solvable_modes(element)
+    known = _modes_of_numbers(element.kind, element.normal, element.tangential, element.direction, *numbers[:2])
+    return tuple([ModeConditions(element, mode.label, mode.equations, mode.inequalities) for mode in known])
+
+
+@lru_cache(maxsize=1024)
+def _modes_of_numbers(
+    kind: ElementKind, normal: int | None, tangential: tuple[int, ...], direction: Any, friction: float, static: float
+) -> tuple[ModeConditions, ...]:
+    """The same of an element without a name: conditions are alike at all states with one friction."""
+    return _solvable_modes(ActiveElement("", kind, normal, tangential, direction, friction, static))
+
+
+def _solvable_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
     if not element.is_smooth:
         return mode_conditions(element)
     smooth = tuple(Row("lambda_T = 0", beta={row: 1.0}) for row in element.tangential)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -102,11 +103,9 @@ def _least_by_rows(M: list[list[float]]) -> float:
     sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(M)]
     if not all(sizes):
         return -math.inf
-    beside = [
-        sum(abs(value) / size for j, (value, size) in enumerate(zip(line, sizes, strict=True)) if j != i) / sizes[i]
-        for i, line in enumerate(M)
-    ]
-    return 1.0 - max(beside, default=0.0)
+    shares = [[abs(value) / size for value, size in zip(line, sizes, strict=True)] for line in M]
+    beside = [sum(line[:i]) + sum(line[i + 1 :]) for i, line in enumerate(shares)]
+    return 1.0 - max(map(operator.truediv, beside, sizes), default=0.0)
 
 
 def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
@@ -357,7 +356,9 @@ def pose(
         sized = attrs.evolve(terms, zeta_N=summands.zeta_N, zeta_T=summands.zeta_T, zeta_B=summands.zeta_B)
         remainders = assemble(dynamics, sized, activities, sides=sides).zeta
     given = (terms.M, terms.h, np.zeros(dynamics.n) if summands is None else summands.h, W, zeta, remainders)
-    eliminated, redundancy, inconsistency = _frictionless(dynamics), 0, 0.0
+    eliminated = _frictionless(dynamics)
+    redundancy: Any = 0
+    inconsistency = 0.0
     numbers = None if eliminated else unconstrained_numbers(*given)
     if numbers is None:
         motion = free_motion(terms, eliminated=eliminated, summands=summands)

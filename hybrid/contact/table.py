@@ -166,15 +166,17 @@ class ForceRow:
 
     def direction(self, terms: Terms | Equations) -> NDArray[Any]:
         """Generalised direction (..., n) of the force."""
-        block, column = self.place
-        if block == "B":
-            return terms.J[..., column, :]
-        return (terms.W_N if block == "N" else terms.W_T)[..., :, column]
+        if self.axis is not None:
+            return terms.W_T[..., self.element.columns[self.axis]]
+        if self.element.kind is ElementKind.BILATERAL:
+            return terms.J[..., self.element.index, :]
+        return terms.W_N[..., self.element.index]
 
     def zeta(self, terms: Terms | Equations) -> Any:
         """What velocities and moving guides add to the acceleration (...) along it."""
-        block, column = self.place
-        return getattr(terms, f"zeta_{block}")[..., column]
+        if self.axis is not None:
+            return terms.zeta_T[..., self.element.columns[self.axis]]
+        return (terms.zeta_B if self.element.kind is ElementKind.BILATERAL else terms.zeta_N)[..., self.element.index]
 
 
 @attrs.frozen(eq=False)

@@ -269,6 +269,8 @@ def _not_finite_first(
 ) -> list[Problem]:
     """List values that are not finite, but not those that are so because of another."""
     infinite = {name for name in changed if not _is_finite(values[name])}
+    if not infinite:
+        return []
     return [
         _not_finite(name)
         for name, item in given.items()

@@ -5,6 +5,7 @@ Where what is asked of a mechanism meets its derived equations and the values of
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -85,13 +86,14 @@ class Terms:
     def undefined(self) -> str | None:
         """Name of the first quantity that has no finite value; None if all have one."""
         whole = self.M.base  # of which the quantities at one state are parts
-        blocks = [getattr(self, name) for name in _QUANTITIES]
+        blocks = _BLOCKS(self)
         if whole is not None and is_finite(whole) and all(block.base is whole for block in blocks):
             return None
         return next((name for name, block in zip(_QUANTITIES, blocks, strict=True) if not is_finite(block)), None)
 
 
 _QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
+_BLOCKS = operator.attrgetter(*_QUANTITIES)
 
 
 @attrs.frozen(eq=False)

@@ -134,11 +134,12 @@ def scales_of(
     [1.57735]
     """
     q, v = np.asanyarray(q), np.asanyarray(v)
-    turns = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
-    arrays = (terms.M, terms.W_N, terms.W_T, terms.J, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
-    arrays += (q, v, turns, *(reach or ()))
+    radians = dynamics.radians
+    turns = dynamics.radians_at(q, t) if radians is None else radians
+    of_terms = (terms.M, terms.W_N, terms.W_T, terms.J, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
+    arrays: tuple[Any, ...] = (*of_terms, q, v, turns, *(reach or ()))
     if q.ndim == 1 and q.size <= MAX_IN_FLOATS:
-        found = _straight_line(dynamics, terms.slip.shape[-1], len(arrays))(*arrays)
+        found = dynamics.once(_straight_line, terms.slip.shape[-1], len(arrays))(*arrays)
         if found is not None:
             return Scales(*found)
     with np.errstate(invalid="ignore", over="ignore"):  # states that are no states have no sizes
@@ -152,15 +153,9 @@ def _places(dynamics: Dynamics) -> tuple[tuple[int, ...], ...]:
 
 def _straight_line(dynamics: Dynamics, n_slips: int, n_arrays: int) -> StraightLine:
     """What :func:`scales_of` does at one state."""
-    key = Scales, n_arrays
-    if key not in dynamics.programs:
-        n, contacts, rigid = dynamics.n, len(dynamics.contacts), len(dynamics.rigid)
-        matrices = ((n, n), (n, contacts), (n, n_slips), (rigid, n))
-        vectors = ((n,), (contacts,), (n_slips,), (rigid,))
-        shapes = (*matrices, *vectors, *[(n,)] * (n_arrays - len(matrices) - len(vectors)))
-        dynamics.programs[key] = _straight(shapes, _places(dynamics))
-    found: StraightLine = dynamics.programs[key]
-    return found
+    n, contacts, rigid = dynamics.n, len(dynamics.contacts), len(dynamics.rigid)
+    of_terms = ((n, n), (n, contacts), (n, n_slips), (rigid, n), (n,), (contacts,), (n_slips,), (rigid,))
+    return _straight((*of_terms, *[(n,)] * (n_arrays - len(of_terms))), _places(dynamics))
 
 
 @cache

@@ -111,7 +111,9 @@ class Kernel:
                 entries = self._function(*map(np.float64, values))
         flat = np.array(entries, dtype=float)
         flat.setflags(write=False)
-        return {name: flat[part].reshape(shape) for name, part, shape in self._places}
+        return {
+            name: flat[part] if len(shape) == 1 else flat[part].reshape(shape) for name, part, shape in self._places
+        }
 
 
 def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:

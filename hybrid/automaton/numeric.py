@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from hybrid.automaton.structure import FREE, STICK, NodeMode
 from hybrid.contact.activity import Activity, with_limits
-from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale, solve_conditions
+from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale
 from hybrid.contact.guards import ArrayView
 from hybrid.contact.modes import ContactMode, ElementKind, ModeConditions, mode_conditions
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.partials import Forces
 from hybrid.dynamics.scales import Scales, scales_of
 from hybrid.tolerances import HIGHS_FEASIBILITY, Tolerances
@@ -279,7 +280,7 @@ class NodeSystem:
         modes = tuple(self._element_mode(element) for element in problem.elements)
         scale = problem_scale(problem)
         mode = conditions(problem, modes, scale)
-        x = _smallest(mode) if self.is_hyperstatic else solve_conditions(mode)[0]
+        x = _smallest(mode) if self.is_hyperstatic else -solve_each(mode.E, mode.e[..., None])[..., 0]
         forces = x * scale.size[..., None] / scale.row
         rows: dict[str, tuple[int, ...]] = {element.name: element.rows for element in problem.elements}
         acceleration = problem.acceleration(forces)

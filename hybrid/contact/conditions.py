@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import attrs
 import numpy as np
 
-from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of, solve_each
+from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of
 from hybrid.expressions import straight_line
 from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
@@ -162,7 +162,8 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
     directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
     lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
     is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
-    is_blurred = _INVERTED * amplification(problem) > _TOLD_FROM_ZERO
+    amplified = _amplification(problem.terms.M, problem.response_W, problem.G, kind)
+    is_blurred = np.asanyarray(_INVERTED * amplified > _TOLD_FROM_ZERO)
     return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem.length, _roots(problem.G, kind), kind))
 
 
@@ -176,25 +177,11 @@ def _share(part: Any, whole: Any, kind: Arithmetic) -> Any:
     return kind.chosen(whole > 0.0, part, 1.0) / kind.chosen(whole > 0.0, whole, 1.0)
 
 
-def amplification(problem: ContactProblem) -> NDArray[np.float64]:
-    """How much of the rounding of the mass matrix comes back in the Delassus operator, (...): 1 for a diagonal one.
+def _amplification(M: Any, response: Any, G: Any, kind: Arithmetic) -> Any:
+    """How much of the rounding of the mass matrix comes back in the Delassus operator: 1 for a diagonal one.
 
     With the response ``R = M^-1 W`` a change ``dM`` changes ``W^T M^-1 W`` by ``-R^T dM R`` (Higham 2002, section 7.1).
-
-    Parameters
-    ----------
-    problem : ContactProblem
-        At one state or many.
-
-    Returns
-    -------
-    array, (...)
-        At least 1.
     """
-    return np.asanyarray(_amplification(problem.terms.M, problem.response_W, problem.G, _arithmetic(problem)))
-
-
-def _amplification(M: Any, response: Any, G: Any, kind: Arithmetic) -> Any:
     size = np.abs(response)
     changes = kind.vector(np.add.reduce(size * (np.abs(M) @ size), axis=-2))
     own = map(abs, kind.vector(G.diagonal(0, -2, -1)))
@@ -453,21 +440,3 @@ def _weight(row: Row, unit: Sequence[float]) -> float:
     for index, value in row.beta.items():
         largest = max(largest, abs(float(value)) / unit[index])
     return largest or 1.0
-
-
-def solve_conditions(mode: Conditions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Forces that meet the equations of one mode, and its slacks there, at many states.
-
-    Parameters
-    ----------
-    mode : Conditions
-        E (..., r, r), e (..., r), A (..., m, r), b (..., m).
-
-    Returns
-    -------
-    forces : array, (..., r)
-        Scaled; NaN where the equations are singular.
-    slacks : array, (..., m)
-    """
-    x = -solve_each(mode.E, mode.e[..., None])[..., 0]
-    return x, (mode.A @ x[..., None])[..., 0] + mode.b

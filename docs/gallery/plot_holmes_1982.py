@@ -19,7 +19,7 @@ chaos beyond. The only parameters are the coefficient of restitution :math:`e` a
 
 import matplotlib.pyplot as plt
 import numpy as np
-from published import COLOURS, beside, look
+from published import COLOURS, beside, look, reference
 
 import mechanisms
 from hybrid import NewtonImpact, State, continue_periodic, derive, periodic_motion, simulate
@@ -81,6 +81,32 @@ with look():
     plane.plot(np.cos(angle), np.sin(angle), color="0.6", linewidth=0.8)
     plane.plot(0.5 * np.cos(angle), 0.5 * np.sin(angle), ":", color="0.6", linewidth=0.8)
     plane.set(xlabel="real part", ylabel="imaginary part", aspect="equal", xlim=(-1.5, 1.5), ylim=(-1.1, 1.1))
+
+# %%
+# In the plane of restitution and acceleration the window is a strip; its ends are ``data/holmes_window.csv``. At points
+# of the upper end (dots) the motion is found and has the multiplier -1.
+
+head, window = reference("holmes_window")
+dots = slice(0, 15, 3)
+
+
+def from_flip(e, gamma):
+    """Distance of the nearest multiplier from -1."""
+    values = unit | {"e": e, "Gamma": gamma}
+    near = periodic_motion(table, bounce(gamma, e), period="2*pi/Omega", law=law, parameters=values)
+    return float(np.min(np.abs(near.multipliers + 1)))
+
+
+ours["window"] = max(from_flip(*point) for point in zip(window["e"][dots], window["flip"][dots], strict=True))
+
+with look():
+    figure, axes = plt.subplots(figsize=(5.2, 3.2), layout="constrained")
+    axes.fill_between(window["e"], window["fold"], window["flip"], color=COLOURS[0], alpha=0.2, linewidth=0)
+    axes.plot(window["e"], window["fold"], color=COLOURS[0], label="fold")
+    axes.plot(window["e"], window["flip"], "--", color=COLOURS[1], label="flip")
+    axes.plot(window["e"][dots], window["flip"][dots], ".", color="0.1")
+    axes.set(xlabel="restitution $e$", ylabel=r"$\Gamma$", xlim=(0.1, 0.9))
+    axes.legend(frameon=False)
 
 # %%
 # Beyond the window

@@ -113,7 +113,7 @@ SHOWN = 12
     "--duration",
     type=FiniteRange(min=0.0, min_open=True),
     metavar="T",
-    help="Of penalty runs where the rigid motion is unique; by default 12 / sqrt(least stiffness).",
+    help="Duration of penalty runs where the rigid motion is unique; by default 12 / sqrt(least stiffness).",
 )
 @damping_option
 @plot_option("Draw the map")

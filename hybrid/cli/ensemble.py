@@ -50,7 +50,7 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @mechanism_argument
 @click.option("--vary", multiple=True, metavar="NAME=LOW:HIGH", help="A pin or a parameter that is drawn; repeatable.")
 @click.option("--n", type=int, help="Number of draws.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draws.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
 @click.option(
     "--starts",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -60,7 +60,7 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @pin_option
 @parameter_option
 @click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
-@click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="Decides impacts.")
+@click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="The impact law.")
 @click.option("--rtol", type=float, help="Relative tolerance of the integration.")
 @store_option("Keep all motions and events as a Zarr group, or read them from it")
 @engine_options

@@ -264,7 +264,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     multiple=True,
     callback=_stiffness,
     metavar="[NAME=]VALUE",
-    help="Of the springs of --singular realise, by constraint (repeatable) or for all.",
+    help="Stiffness of the springs of --singular realise, by constraint (repeatable) or for all.",
 )
 @click.option(
     "--method",

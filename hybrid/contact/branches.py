@@ -265,7 +265,8 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     item = solution.leading
     mode = mode_of(problem, item)
     others = [mode_of(problem, member) for member in solution.members[1:]]
-    values = zip(item.labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
+    labels = [(name, _of_either_limit(problem, name, inequality)) for name, inequality in item.labels]
+    values = zip(labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
     return _branch(
         problem,
         item.forces,
@@ -275,6 +276,13 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
         margin=item.margin,
         force_set=force_set,
     )
+
+
+def _of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
+    """An inequality in words, with the limit of its own direction where a friction element has two."""
+    if name not in problem.columns or not np.any(problem.terms.mean_T[problem.columns[name]]):
+        return inequality
+    return {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality, inequality)
 
 
 def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode) -> Branch:

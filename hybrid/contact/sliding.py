@@ -108,7 +108,7 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     return SlidingTerms(
         A_plus=np.asarray(G_NN - mu * G_NT),
         A_minus=np.asarray(G_NN + mu * G_NT),
-        b=np.asarray(c[..., element.normal]),
+        b=np.asarray(c[..., element.normal] - np.sum(G[..., element.normal, :] * problem.mean, axis=-1)),
         critical_friction=critical,
     )
 

@@ -371,7 +371,7 @@ def parameter_table(mechanism: Mechanism, replaced: Values) -> dict[str, dict[st
 
 
 def _problem(report: Report) -> dict[str, Any]:
-    """Delassus operator and free accelerations with the names of their rows."""
+    """Delassus operator, free accelerations without the forces that are reported, and the names of their rows."""
     problem = report.selection.problem
     rows: list[str] = []
     for element in problem.elements:
@@ -380,7 +380,7 @@ def _problem(report: Report) -> dict[str, Any]:
             f"{element.name}.T" + (str(i + 1) if len(element.tangential) > 1 else "")
             for i in range(len(element.tangential))
         ]
-    return {"rows": rows, "G": problem.G, "c": problem.c}
+    return {"rows": rows, "G": problem.G, "c": problem.c - problem.G @ problem.mean}
 
 
 def _critical(

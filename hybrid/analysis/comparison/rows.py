@@ -77,13 +77,14 @@ def in_a_line(kinds: Sequence[str]) -> str:
     return " -> ".join(kinds) if len(kinds) <= _MANY else f"{len(kinds)} phases, at last {kinds[-1]}"
 
 
-def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
+def mode_after(dynamics: Dynamics, state: State, impact: Impact, *, zero: float) -> str:
     """Label of the mode read off the velocities after an impact, where contacts that it leaves out are open.
 
     Parameters
     ----------
-    names : sequence of str
-        All force elements of the mode.
+    dynamics : Dynamics
+    state : State
+        Before it.
     impact : Impact
     zero : float
         Velocity up to which a contact stays closed, or at rest.
@@ -92,10 +93,11 @@ def mode_after(names: Sequence[str], impact: Impact, *, zero: float) -> str:
     -------
     str
     """
-    modes = dict.fromkeys(names, ContactMode.FREE)
-    for name, rate in impact.gap_dot_after.items():
-        slip = impact.slip_after[name]
-        if rate <= zero:
+    modes = dict.fromkeys(element_names(dynamics), ContactMode.FREE)
+    slips = dynamics.terms(state.q, impact.v_after, t=state.t).slip
+    for name in modes:
+        slip = slips[list(dynamics.columns_of(name))].tolist()
+        if name not in dynamics.contacts or impact.gap_dot_after.get(name, np.inf) <= zero:
             moves = max(map(abs, slip), default=0.0) > zero
             modes[name] = ContactMode.of_slip(slip if moves else None, len(slip))
     return Mode(modes).label
@@ -332,10 +334,11 @@ class Inquiry:
         least = SHOWN * self.speed or self.tolerances.velocity
         is_struck = bool(np.max(np.abs(impact.v_after - impact.v_before)) > least)
         rests = bool(self._modes) and not is_struck  # what happens next is the rigid problem's
+        dynamics = self.dynamics.at(self.parameters)
         return ComparisonRow(
             method=impact.law,
             outcome=in_a_line([kind for kind, _ in phases] if is_struck else []) or "no impulse",
-            mode=self._modes if rests else mode_after(element_names(self.dynamics), impact, zero=least),
+            mode=self._modes if rests else mode_after(dynamics, self.state, impact, zero=least),
             v_after=self.named(impact.v_after),
             gap_dot_after=impact.gap_dot_after,
             slip_after=impact.slip_after,

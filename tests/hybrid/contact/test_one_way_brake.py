@@ -11,6 +11,7 @@ import hybrid
 import mechanisms
 from hybrid import (
     Axis,
+    Contact,
     DeclarationError,
     EnergyDynamics,
     EquationDynamics,
@@ -25,6 +26,7 @@ from hybrid import (
     build_automaton,
     certified_map,
     compare,
+    contact_problem,
     critical_friction,
     derive,
     region_map,
@@ -35,8 +37,10 @@ from hybrid import (
     solve_state,
     time_stepping,
 )
+from hybrid.contact import sliding_terms
 from hybrid.declaration import AbstractFriction
 from hybrid.dynamics.readable import readable_equations
+from hybrid.reporting import build_report, render_html, report_record
 
 ENERGIES = EnergyDynamics(kinetic="m*x_dot**2/2", potential="-P*x")
 EQUATIONS = EquationDynamics(mass_matrix=[["m"]], forces=["P"])
@@ -280,6 +284,53 @@ def test_the_equations_shown_say_which_force_of_the_brake_they_hold():
     assert sympy.sympify(shown["h"][0]) - sympy.sympify(shown["mean_T"]["brake"]) == sympy.Symbol("P")
     assert sympy.sympify(shown["mean_T"]["brake"]) == sympy.sympify("(R - F)/2")
     assert "mean_T" not in readable_equations(tug(friction=[FrictionElement(name="seal", tangent="x", limit="F")]))
+
+
+def test_each_limit_is_named_beside_the_slack_that_it_leaves():
+    (branch,) = select(tug(R=1, P=0), State([0.0], [0.0])).branches
+    assert [(item.inequality, item.value) for item in branch.slacks] == [
+        ("lambda_T >= -F_+", pytest.approx(6)),
+        ("lambda_T <= F_-", pytest.approx(1)),
+    ]
+    seal = FrictionElement(name="brake", tangent="x", limit="F")
+    (branch,) = select(tug(friction=[seal], P=0), State([0.0], [0.0])).branches
+    assert [item.inequality for item in branch.slacks] == ["lambda_T >= -F", "lambda_T <= F"]
+
+
+@pytest.mark.parametrize(("P", "speed", "force", "acceleration"), [(-3, 0, 1, -1), (10, 0, -6, 2), (4, -1, 1, 2.5)])
+def test_the_problem_shown_fits_the_forces_shown(P, speed, force, acceleration):
+    report = build_report(tug(R=1, P=P), State([0.0], [speed]))
+    record, words = report_record(report), "in the middle between the two limits of brake"
+    ((G,),), (c,) = record["problem"]["G"], record["problem"]["c"]
+    assert (G, c) == (0.5, P / 2)  # of the mass and the load alone
+    assert G * force + c == pytest.approx(acceleration)
+    seal = FrictionElement(name="seal", tangent="x", limit="F")
+    plain = render_html(build_report(tug(friction=[seal]), State([0.0], [speed])))
+    assert words in render_html(report)
+    assert words not in plain
+
+
+def test_a_contact_beside_a_brake_is_free_of_its_force():
+    parts = {
+        "contact": [Contact(name="slope", gap="y - x/2", tangent="x + y/2", friction="0.1")],
+        "dynamics": EnergyDynamics(kinetic="x_dot**2 + y_dot**2", potential="10*y"),
+    }
+    block = Mechanism(name="block", coordinates=["x", "y"], parameters={"F": 6, "R": 1}, friction=[BRAKE], **parts)
+    found = sliding_terms(contact_problem(derive(block), State([0, 0], [0, 0])), "slope")
+    assert float(found.b) == pytest.approx(-10 / 2)  # the weight over the mass, along y, in which the gap grows as y
+
+
+def test_laws_of_impact_name_what_the_brake_does_afterwards():
+    wall = Contact(name="wall", gap="x", restitution="0.5")
+    values = {"m": 2, "P": -4, "F": 6, "R": 1}
+    struck = Mechanism(
+        name="tug", coordinates=["x"], parameters=values, dynamics=ENERGIES, friction=[BRAKE], contact=[wall]
+    )
+    found = compare(derive(struck), State([0.0], [-1.0]), stiffness=[1e6])
+    # the compressive limit gives all of the velocity back, the laws half of it, the velocity problem nothing
+    modes = {row.method: row.mode for row in found.rows}
+    assert {modes[name] for name in ("newton", "poisson", "kelvin-voigt")} == {"wall=free,brake=slide+"}
+    assert modes["velocity LCP"] == "wall=closed,brake=stick"
 
 
 def test_a_kind_of_brake_that_is_added_here_is_read_by_every_command():

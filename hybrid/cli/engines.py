@@ -172,7 +172,8 @@ def _scheduled(address: str) -> Iterator[Executor]:
 
     from distributed import Client
 
-    for name in ("distributed", "distributed.client"):  # they would print tracebacks where a scheduler goes away
+    # they would print tracebacks where a scheduler goes away
+    for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=_PATIENCE)

@@ -104,6 +104,24 @@ def test_ten_kills_at_random_moments_leave_no_trace(words, tmp_path):
     assert digests(tmp_path / "killed") == digests(tmp_path / "left_alone")
 
 
+PEAK = """
+import resource, sys
+from hybrid.cli import main
+assert main(sys.argv[1:]) == 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.long
+def test_a_hundred_million_cells_are_kept_and_read_within_four_gibibytes(tmp_path):
+    """Their 19 bytes each are 1.9 GB."""
+    words = [*MAP[:-2], "--axis=phi=0:pi:10000", "--axis=phi_dot=-3:3:10000", "--store", str(tmp_path / "map")]
+    for _ in ("computed", "read"):
+        done = subprocess.run([sys.executable, "-c", PEAK, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert int(done.stdout.split()[-1]) < 4 << 20  # kibibytes
+
+
 def test_a_stored_map_is_the_map(tmp_path):
     made = region_map(
         dynamics_of("rod_on_incline"), axes=axes(), pins=PINS, parameters={"mu": 1.5}, store=tmp_path / "m",
@@ -306,7 +324,7 @@ def test_a_scheduler_that_dies_ends_the_run_in_one_line_and_another_engine_goes_
         probe.bind((HERE, 0))
         port = str(probe.getsockname()[1])
     address, quiet = f"tcp://{HERE}:{port}", {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    dask, words = [sys.executable, "-m"], [*MAP[:-2], "--axis=phi=0:pi:1500", "--axis=phi_dot=-3:3:1500"]
+    dask, words = [sys.executable, "-m"], [*MAP[:-2], "--axis=phi=0:pi:4000", "--axis=phi_dot=-3:3:4000"]
     scheduler = ["distributed.cli.dask_scheduler", "--host", HERE, "--port", port, "--no-dashboard"]
     worker = ["distributed.cli.dask_worker", address, "--nthreads=1", "--no-nanny", "--no-dashboard"]
     processes = [subprocess.Popen([*dask, *scheduler], **quiet)]

@@ -146,6 +146,7 @@ def lint(
     if not report.is_complete:
         raise KeyboardInterrupt
     if fail_below is not None and report.minimum is not None and report.minimum < fail_below:
+        click.echo(f"the least critical factor, {report.minimum:.4g}, is below {fail_below:g}", err=True)
         context.exit(1)
 
 

@@ -82,8 +82,9 @@ def _part(kind: Any, field: str, item: Any, known: set[str], needed: set[str], s
 def _numbers(where: str, given: Mapping[str, Any], source: str) -> dict[str, Any]:
     """The fields of an object as arrays, but its name, its body and what is null."""
     found: dict[str, Any] = {"body": given["body"] or ""} if "body" in given else {}
-    for key in given.keys() - {"body"}:
-        value = given[key]
+    for key, value in given.items():
+        if key == "body":
+            continue
         try:
             found[key] = str(value) if key == "name" else None if value is None else np.asarray(value, dtype=float)
         except (TypeError, ValueError, OverflowError):

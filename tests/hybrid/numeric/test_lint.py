@@ -165,7 +165,10 @@ def test_projection_takes_the_approach_away_in_the_mass_metric(tmp_path, capsys)
 def test_a_factor_below_the_bound_fails(tmp_path, capsys):
     model, log = rod_log(tmp_path)
     assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--fail-below", "1.1"]) == 1
-    assert "INCONSISTENT" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "INCONSISTENT" in said.out
+    assert said.err.splitlines()[-1].startswith("the least critical factor, 0.")
+    assert said.err.splitlines()[-1].endswith(", is below 1.1")
     assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--fail-below", "0.1"]) == 0
 
 

@@ -132,7 +132,8 @@ sliding = region_map(ladder, axes=plane, pins={"theta_dot": -0.5, **CORNER})
 show(plot_map(sliding, title="A ladder that slides down"))
 
 # %%
-# The foot alone, without the wall, has the paradox of the single rod from :math:`\mu = 4/3` on.
+# On the right of the map the top leaves the wall. There the foot alone has the paradox of the single rod, from
+# :math:`\mu = 4/3` on.
 #
 # Verdict
 # -------

@@ -160,15 +160,17 @@ class ProgressBar:
     ) -> None:
         self._shown.stop(is_done=kind is None)
 
-    def advance(self, done: float, total: float) -> None:
+    def advance(self, done: float, total: float, note: str = "") -> None:
         """Say that ``done`` of ``total`` pieces, or seconds of a motion, are finished.
 
         Parameters
         ----------
         done, total : float
             Both in pieces, or both in s of a motion.
+        note : str, optional
+            What else is worth knowing meanwhile.
         """
-        self._shown.advance(done, total)
+        self._shown.advance(done, total, note)
 
 
 def _notebook_shell() -> Any:
@@ -193,14 +195,14 @@ class _NotebookLine:
         self._begin = time.perf_counter()
         self._last = self._begin + self._patience - _PAUSE_SECONDS
 
-    def advance(self, done: float, total: float) -> None:
+    def advance(self, done: float, total: float, note: str) -> None:
         now = time.perf_counter()
         if now - self._last < _PAUSE_SECONDS or not total:
             return
         self._last = now
         left = (now - self._begin) * (total - done) / done if done else None
         rest = "" if left is None else f", {left:.0f} s left"
-        self._write(f"{self._label}: {100 * done / total:.0f} %{rest}")
+        self._write(f"{self._label}: {100 * done / total:.0f} %{rest}{note and ', '}{note}")
 
     def stop(self, *, is_done: bool) -> None:
         taken = time.perf_counter() - self._begin
@@ -238,11 +240,12 @@ class _TerminalBar:
             if self._bar is not None:
                 self._bar.stop()
 
-    def advance(self, done: float, total: float) -> None:
+    def advance(self, done: float, total: float, note: str) -> None:
         with self._lock:
             self._done, self._total = done, total
             if self._bar is not None and self._task is not None:
-                self._bar.update(self._task, completed=done, total=total)
+                label = f"{self._label}{note and ', '}{note}"
+                self._bar.update(self._task, completed=done, total=total, description=label)
 
     def _show(self) -> None:
         from rich.console import Console

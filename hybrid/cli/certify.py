@@ -97,7 +97,9 @@ def certify(
             gap=gap,
             max_boxes=max_boxes,
             budget=budget,
-            progress=lambda reached, _: bar.advance(int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS),
+            progress=lambda reached, boxes: bar.advance(
+                int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS, f"gap {number(reached)}, {boxes} boxes"
+            ),
             on_interrupt="keep",
         )
         shown = sliced(found, at) if at else found
@@ -155,7 +157,7 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield table("Shares of the box, proved", ("consistent modes", "at least", "at most"), rows)
     if not answer["complete"]:
         wanted, reached = number(answer["gap_wanted"]), number(answer["gap"])
-        yield f"The work ended before the gap of {wanted} was reached: it is {reached}."
+        yield f"The gap of {wanted} was not reached: it is {reached}."
     yield f"{answer['boxes']} boxes; {answer['undecided']:.3g} of the volume is in boxes with several possible regions."
     cut = answer["slice"]
     if cut is not None:
@@ -172,4 +174,11 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         else:
             at = ", ".join(f"{name} = {value!r}" for name, value in answer["witness"][key]["at"].items())
             yield f"{key}: met at {at}."
+    if not answer["complete"] or None in answer["absent"].values():
+        yield from map(_reason, answer["reasons"])
     yield from branch_sentences(answer["branch"])
+
+
+def _reason(reason: Mapping[str, Any]) -> str:
+    box = ", ".join(f"{name} from {number(low)} to {number(high)}" for name, (low, high) in reason["box"].items())
+    return f"Open in {reason['share']:.3g} of the volume: {reason['because']}, as in the box {box}."

@@ -311,8 +311,8 @@ def certified_record(certified: CertifiedMap) -> dict[str, Json]:
     dict
         ``axes``; the ``gap`` of the bounds that was reached, and ``gap_wanted``; ``complete``; bounds of the share of
         every region that is not excluded; the share of boxes that hold several; for the three verdicts other than
-        UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``.
-        ``branch`` as :func:`branch_record` has it.
+        UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``;
+        ``reasons`` why no more is proved. ``branch`` as :func:`branch_record` has it.
     """
     return {
         "axes": [{"name": axis.name, "low": axis.low, "high": axis.high} for axis in certified.axes],
@@ -322,10 +322,8 @@ def certified_record(certified: CertifiedMap) -> dict[str, Json]:
         "regions": {name: list(bounds) for name, bounds in certified.regions.items()},
         "undecided": certified.undecided,
         "absent": dict(certified.absent),
-        "witness": {
-            key: {"at": dict(item.at), "box": {name: list(ends) for name, ends in item.box.items()}}
-            for key, item in certified.witness.items()
-        },
+        "witness": plain({key: attrs.asdict(item) for key, item in certified.witness.items()}),
+        "reasons": plain([attrs.asdict(item) for item in certified.reasons]),
         "evaluations": certified.evaluations,
         "boxes": certified.boxes,
         "branch": plain(branch_record(certified.branch)),

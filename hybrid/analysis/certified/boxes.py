@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, bound_boxes, bound_shares, halve
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, NumberedConditions, bound_boxes
 from hybrid.analysis.certified.postures import ClosedPostures, closed_postures
+from hybrid.analysis.certified.shares import bound_shares, halve
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.expressions import Nodes, determinant, dot, jacobian
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 __all__ = ["BoxBounds", "BoxReader", "box_reader"]
 
 Array = NDArray[np.float64]
+
+# Beside what a state requires; in this order.
+_REASONS = (
+    "too many signs are open at once",
+    "a function is undefined, or jumps",
+    "the branch of postures is not proved to exist, or to be the only one nearby",
+)
 
 
 @attrs.frozen(eq=False)
@@ -42,6 +50,9 @@ class BoxBounds:
         How much slopes along each axis vary, times half its length; NaN where that is unknown.
     inner : array, (N, m, 3)
         What is known of coordinates without a closed form, for the halves of the boxes.
+    why : array of int64, (N,)
+        Why too little is known: the number, from one on, of one of the reader's ``reasons``; else 0. Negative where no
+        state exists in the whole box.
     """
 
     codes: NDArray[np.int64]
@@ -50,6 +61,7 @@ class BoxBounds:
     possible: NDArray[np.bool_]
     bends: Array
     inner: Array
+    why: NDArray[np.int64]
 
 
 @attrs.frozen(eq=False)
@@ -62,10 +74,9 @@ class BoxReader:
         Those of the bits of a code.
     values, slopes : Tape
         Of the functions, and of their derivatives along the axes.
-    clauses : tuple of array
-        As :func:`hybrid.analysis.certified.bounds.bound_boxes` takes them.
-    adjacent : array of bool, (modes, modes)
-        Modes that differ in one force element at most.
+    conditions : NumberedConditions
+    reasons : tuple of str
+        Why nothing may be known of a box.
     switches : array of int64
         Functions whose sign is a direction of slip, or that of a gap.
     postures : ClosedPostures
@@ -80,8 +91,8 @@ class BoxReader:
     n_axes: int
     values: Tape
     slopes: Tape
-    clauses: tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any]
-    adjacent: NDArray[np.bool_]
+    conditions: NumberedConditions
+    reasons: tuple[str, ...]
     switches: NDArray[np.int64]
     postures: ClosedPostures
     needed: NDArray[np.int64]
@@ -91,10 +102,10 @@ class BoxReader:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
-        shares, bends = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
+        shares, bends, is_broken = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
         open_ = np.flatnonzero((shares[:, self.needed, 0] != 1.0).any(axis=1))
         if len(open_):  # without what else is undefined there
-            own, own_bends = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
+            own, own_bends, _ = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
             shares[open_[:, None], self.needed] = own
             is_open = (own[..., 0] != 1.0).any(axis=1)
             bends[open_[is_open]] = own_bends[is_open]
@@ -102,14 +113,17 @@ class BoxReader:
         codes = np.zeros((n, MAX_PATTERNS), dtype=np.int64)
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
-        bound_boxes(shares, *self.clauses, self.adjacent, codes, bounds, counts, possible)
+        why = np.zeros(n, dtype=np.int64)
+        bound_boxes(shares, self.conditions, codes, bounds, counts, possible, why)
         counts[~is_proved], possible[~is_proved] = 0, True
-        return BoxBounds(codes, bounds, counts, possible, bends, inner)
+        why[(why == 0) & is_broken & (counts > 1)] = len(self.reasons) - 1
+        why[~is_proved] = len(self.reasons)
+        return BoxBounds(codes, bounds, counts, possible, bends, inner, why)
 
     def _shares(
         self, tape: Tape, slope_tape: Tape, boxes: Array, states: Array, inner: Array, is_proved: NDArray[np.bool_]
-    ) -> tuple[Array, Array]:
-        """Bounds of the shares of boxes in which functions are positive, and how much their slopes vary."""
+    ) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """Bounds of the shares of boxes in which functions are positive; how slopes vary; where something jumps."""
         values, broken = tape(states)
         values[~is_proved] = (-np.inf, np.inf)
         n, n_functions = values.shape[:2]
@@ -118,7 +132,7 @@ class BoxReader:
         bends = np.full((n, self.n_axes), np.nan)
         open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
         if not len(open_):
-            return shares, bends
+            return shares, bends, broken
         centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
         at_centres, is_met = self._at_points(tape, centres, inner[open_])
         slopes, broken_slopes = slope_tape(states[open_])
@@ -132,7 +146,7 @@ class BoxReader:
         with np.errstate(invalid="ignore", over="ignore"):
             variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
         bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
-        return shares, bends
+        return shares, bends, broken
 
     def _at_points(self, tape: Tape, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""
@@ -186,23 +200,13 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
     postures = closed_postures(states, named)
     graph = build.graph()
     labels = sorted({mode.label for mode in conditions.modes})
-    clauses = _Clauses()
-    required, gates = clauses.numbered(conditions.required), clauses.numbered(conditions.open)
-    parts, listed, roles = [0], [], []
-    for mode in conditions.modes:
-        found = [mode.determinant, mode.independence, *mode.directions, *mode.numerators]
-        listed += clauses.numbered(found).tolist()
-        roles += [-1, -1, *[0] * len(mode.directions), *[1] * len(mode.numerators)]
-        parts.append(len(listed))
-    arrays = (
-        required,
-        gates,
-        np.array([labels.index(mode.label) for mode in conditions.modes], dtype=np.int64),
-        np.array(parts, dtype=np.int64),
-        np.array(listed, dtype=np.int64),
-        np.array(roles, dtype=np.int64),
-        *clauses.arrays(),
-    )
+    clauses: list[Clause] = []
+    required, gates = _numbered(conditions.required, clauses), _numbered(conditions.open, clauses)
+    modes = [
+        _numbered([mode.determinant, mode.independence, *mode.directions, *mode.numerators], clauses)
+        for mode in conditions.modes
+    ]
+    roles = [[-1, -1, *[0] * len(mode.directions), *[1] * len(mode.numerators)] for mode in conditions.modes]
     adjacent = np.array(
         [
             [sum(a != b for a, b in zip(one.modes, two.modes, strict=True)) < 2 for two in conditions.modes]
@@ -217,11 +221,19 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
         n_axes,
         tape_of(graph, conditions.functions, names),
         tape_of(graph, slopes.ravel().tolist(), names),
-        arrays,
-        adjacent,
-        np.array(sorted({f for clause in switching for f in clause.functions}), dtype=np.int64),
+        NumberedConditions(
+            required=_codes(required),
+            gates=_codes(gates),
+            labels=_codes(labels.index(mode.label) for mode in conditions.modes),
+            modes=_padded(modes),
+            roles=_padded(roles),
+            clauses=_padded([[clause.sign, *clause.functions] for clause in clauses]),
+            adjacent=adjacent,
+        ),
+        (*(clause.why for clause in conditions.required), *_REASONS),
+        _codes(sorted({f for clause in switching for f in clause.functions})),
         postures,
-        np.array(needed, dtype=np.int64),
+        _codes(needed),
         (
             tape_of(graph, [conditions.functions[k] for k in needed], names),
             tape_of(graph, slopes[needed].ravel().tolist(), names),
@@ -251,21 +263,19 @@ def _slopes(states: NodeStates, functions: Sequence[int]) -> Nodes:
     return slopes
 
 
-@attrs.define
-class _Clauses:
-    """Clauses numbered in the order in which they are met."""
+def _numbered(new: Sequence[Clause], clauses: list[Clause]) -> list[int]:
+    """Enter clauses into a list; their numbers."""
+    clauses += new
+    return list(range(len(clauses) - len(new), len(clauses)))
 
-    starts: list[int] = attrs.field(factory=lambda: [0])
-    members: list[int] = attrs.field(factory=list)
-    signs: list[int] = attrs.field(factory=list)
 
-    def numbered(self, clauses: Sequence[Clause]) -> NDArray[np.int64]:
-        first = len(self.signs)
-        for clause in clauses:
-            self.members += clause.functions
-            self.starts.append(len(self.members))
-            self.signs.append(clause.sign)
-        return np.arange(first, len(self.signs), dtype=np.int64)
+def _codes(numbers: Iterable[int]) -> NDArray[np.int64]:
+    return np.array(list(numbers), dtype=np.int64)
 
-    def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        return tuple(np.array(item, dtype=np.int64) for item in (self.starts, self.members, self.signs))  # type: ignore[return-value]
+
+def _padded(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """Rows of different lengths, -1 behind the last number of each."""
+    found = np.full((len(rows), max(map(len, rows), default=0)), -1, dtype=np.int64)
+    for row, numbers in zip(found, rows, strict=True):
+        row[: len(numbers)] = numbers
+    return found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.maps.axes import Axis
     from hybrid.dynamics.posture_branch import PostureBranch
 
-__all__ = ["CertifiedMap", "Witness"]
+__all__ = ["CertifiedMap", "Reason", "Witness"]
 
 Array = NDArray[np.float64]
 
@@ -34,6 +34,25 @@ class Witness:
     """
 
     at: Mapping[str, float]
+    box: Mapping[str, tuple[float, float]]
+
+
+@attrs.frozen
+class Reason:
+    """Why nothing more is proved about some boxes.
+
+    Attributes
+    ----------
+    because : str
+        What is the case in them, or could not be excluded.
+    share : float
+        Of the whole box.
+    box : mapping of str to pair of float
+        The largest of them.
+    """
+
+    because: str
+    share: float
     box: Mapping[str, tuple[float, float]]
 
 
@@ -67,6 +86,8 @@ class CertifiedMap(AbstractDisplayed):
         Number of the only region of each in the order of ``regions``, -1 where several are possible.
     branch : PostureBranch or None
         The branch of postures that it is about; None where the pins fix the posture by linear equations.
+    reasons : tuple of Reason
+        Why bounds are apart, or a verdict is neither absent nor met; largest share first.
     is_interrupted : bool
         True after Ctrl-C: bounds are proved all the same.
     units : mapping of str to str
@@ -86,6 +107,7 @@ class CertifiedMap(AbstractDisplayed):
     parts: Array = attrs.field(repr=False)
     region: NDArray[np.intp] = attrs.field(repr=False)
     branch: PostureBranch | None = None
+    reasons: tuple[Reason, ...] = ()
     is_interrupted: bool = False
     units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 

@@ -46,10 +46,13 @@ class Clause:
         Numbers of the functions.
     sign : int
         1 or -1, by which the product is multiplied; 0 for a product that vanishes identically.
+    why : str
+        What is the case where it is not positive, of a clause that is required.
     """
 
     functions: tuple[int, ...]
     sign: int
+    why: str = attrs.field(default="", eq=False)
 
 
 @attrs.frozen(eq=False)
@@ -153,7 +156,11 @@ class _ConditionWriter:
 
     def written(self) -> SignConditions:
         participants, gaps, required = self._participants()
-        required += [*self._minors(), *(self.clause(node, square=True) for node in self.states.required)]
+        singular = "the pins do not fix one state"
+        required += [
+            *self._minors(),
+            *(attrs.evolve(self.clause(node, square=True), why=singular) for node in self.states.required),
+        ]
         names = [item.name for item in force_elements(self.states.dynamics)]
         different = math.prod(
             len({mode.label for way in item.directions for mode in solvable_modes(_active(item, way, 0))})
@@ -217,7 +224,8 @@ class _ConditionWriter:
                 value = self.build.value(node)
                 factors.append(Term(self.build, node) if value is None else float(value) and Term(self.build, node))
                 if item.columns and value is None:  # friction may vanish, at an end of its axis
-                    required.append(self.clause(self.build.add(node, self.build.number(_NEXT_TO_NOTHING))))
+                    above = self.clause(self.build.add(node, self.build.number(_NEXT_TO_NOTHING)))
+                    required.append(attrs.evolve(above, why=f"the friction of {item.name} is negative"))
             found.append(self._directed(item, factors[0], factors[1], required))
         return found, gaps, required
 
@@ -254,7 +262,7 @@ class _ConditionWriter:
             if is_still:
                 raise ComputationError(f"{item.name} is a spatial contact at rest, which has no finite set of modes")
             size = build.call("sqrt", dot(build, slips, slips))
-            required.append(self.clause(size))
+            required.append(attrs.evolve(self.clause(size), why=f"the slip of {item.name} vanishes"))
             return _Participant(
                 item, (tuple(Term(build, build.divide(slip, size)) for slip in slips),), None, friction, static
             )
@@ -410,7 +418,8 @@ class _ConditionWriter:
     def _minors(self) -> list[Clause]:
         """Leading principal minors of the mass matrix, which is positive definite where a state exists."""
         M = self.motion.M.tolist()
-        return [self.clause(determinant(self.build, [line[:k] for line in M[:k]])) for k in range(1, len(M) + 1)]
+        minors = [determinant(self.build, [line[:k] for line in M[:k]]) for k in range(1, len(M) + 1)]
+        return [attrs.evolve(self.clause(node), why="the mass matrix is not positive definite") for node in minors]
 
 
 def _open(clauses: Sequence[Clause]) -> Iterator[Clause]:

@@ -13,55 +13,22 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
-from hybrid.analysis.certified.certified_map import CertifiedMap, Witness
+from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
+from hybrid.analysis.certified.swept_states import SweptStates
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
-from hybrid.contact.selection import select
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.pins import solve_state, solve_states
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import StateError
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import RESOLVED, ROUNDING, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.dynamics.posture_branch import PostureBranch
-    from hybrid.dynamics.state import States
 
-__all__ = ["SweptStates", "certified_map"]
+__all__ = ["certified_map"]
 
 Array = NDArray[np.float64]
-
-
-@attrs.frozen(eq=False)
-class SweptStates:
-    """States in floats at values of the axes."""
-
-    dynamics: Dynamics
-    axes: tuple[Axis, ...]
-    pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    tolerances: Tolerances
-    branch: PostureBranch | None
-
-    def states(self, x: Array) -> States:
-        """At the rows of an array (N, k)."""
-        pins, values = placed(self.dynamics, self.axes, list(x.T), pins=self.pins, parameters=self.parameters)
-        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
-
-    def verdict(self, x: Array) -> str | None:
-        """The verdict at values of the axes (k,); None where there is no state."""
-        at = [np.asarray(value) for value in x]
-        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
-        bound = self.dynamics.at({name: float(value) for name, value in values.items()})
-        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
-        start = None if self.branch is None else dict(self.branch.start)
-        try:
-            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
-            return select(bound, state, tolerances=self.tolerances).verdict.name
-        except (StateError, ComputationError):
-            return None
 
 
 LEAST_GAP = ROUNDING
@@ -75,6 +42,8 @@ _TRIES = 2  # of them at which the verdict itself is
 _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: then divisions do not help
 _ENOUGH = 4096  # boxes before which that is not asked
 _NARROW = RESOLVED  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
+_SWITCHES = "a slip or a gap vanishes, where other modes hold"
+_BOUNDARIES = "a sign is open, on or beside a boundary of regions"
 _VOLUME_ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
@@ -213,6 +182,7 @@ class _Parts:
     bends: Array
     loose: NDArray[np.bool_]
     inner: Array
+    why: NDArray[np.int64]
 
     def of(self, chosen: Any) -> _Parts:
         return _Parts(*(getattr(self, field.name)[chosen] for field in attrs.fields(_Parts)))
@@ -245,6 +215,8 @@ class _BoxSearch:
     max_boxes: int
     progress: Progress | None
     end: float | None = None
+    reached: float = np.inf
+    lost: float = 0.0  # share of boxes without any state
     evaluations: int = 0
     began: float = attrs.field(factory=time.perf_counter)
     least_gap: float = np.inf
@@ -254,22 +226,23 @@ class _BoxSearch:
 
     def run(self, root: Array, wanted: float, *, keeps: bool) -> CertifiedMap:
         parts, done = self.bounded(root, self.reader.postures.start(root)), list[_Parts]()
-        reached, is_complete = np.inf, False
+        is_complete = False
         try:
             with interruptible(keeps=keeps):
                 while True:
                     spread = (parts.high - parts.low).max(axis=1, initial=0.0) + parts.loose * self.volumes(parts.boxes)
-                    is_over = (spread == 0.0) & ~self.of_interest(parts)
+                    self.lost += float(self.volumes(parts.boxes[parts.why < 0]).sum())
+                    is_over = ((spread == 0.0) & ~self.of_interest(parts)) | (parts.why < 0)
                     if is_over.any():
                         done.append(parts.of(is_over))
                         parts, spread = parts.of(~is_over), spread[~is_over]
-                    reached = self.gap(parts)
-                    if self.progress is not None:
-                        self.progress(reached, self.evaluations)
-                    is_complete = reached <= wanted
+                    open_ = self.gap(parts)
+                    self.reached = open_ + self.lost
+                    self.tell()
+                    is_complete = open_ <= wanted
                     chosen = self.for_keys(parts) if is_complete else self.widest(spread)
                     chosen &= self.is_divisible(parts.boxes)
-                    if not chosen.any() or self.is_spent() or not (is_complete or self.is_getting_on(reached)):
+                    if not chosen.any() or self.is_spent() or not (is_complete or self.is_getting_on(open_)):
                         break
                     chosen = self.affordable(chosen, spread)
                     parts = parts.of(~chosen).with_(self.divided(parts.of(chosen), again=is_complete))
@@ -277,10 +250,14 @@ class _BoxSearch:
             if not keeps:
                 raise
             self.for_keys(parts)
-            return self.finished([*done, parts], reached, wanted, is_interrupted=True)
+            return self.finished([*done, parts], wanted, is_interrupted=True)
         if not is_complete:
             self.for_keys(parts)
-        return self.finished([*done, parts], reached, wanted)
+        return self.finished([*done, parts], wanted)
+
+    def tell(self) -> None:
+        if self.progress is not None:
+            self.progress(self.reached, self.evaluations)
 
     def divided(self, parts: _Parts, *, again: bool) -> _Parts:
         """The halves of boxes, bounded; or their quarters: a round costs as much as a hundred boxes."""
@@ -326,7 +303,9 @@ class _BoxSearch:
     def of_interest(self, parts: _Parts) -> NDArray[np.bool_]:
         """Boxes that may have a verdict that was neither excluded nor met."""
         open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in self.witness]
-        found = np.asarray(parts.possible[:, open_].any(axis=1))
+        found = np.asarray(parts.possible[:, open_].any(axis=1)) & (parts.why >= 0)
+        if self.lost:  # no proof of absence is left, and where something is known is where a verdict is met
+            found &= ~parts.loose
         found[found] &= ~self.reader.meets_others(parts.boxes[found], parts.inner[found])
         return found
 
@@ -364,11 +343,8 @@ class _BoxSearch:
         middle = box.mean(axis=-1)
         verdict = self.swept.verdict(middle)
         if verdict in CLOSED_KEYS and verdict not in self.witness:
-            ends = {
-                axis.name: (float(low), float(high)) for axis, (low, high) in zip(self.swept.axes, box, strict=True)
-            }
             place = {axis.name: float(value) for axis, value in zip(self.swept.axes, middle, strict=True)}
-            self.witness[verdict] = Witness(place, ends)
+            self.witness[verdict] = Witness(place, self.ends(box))
 
     def bounded(self, boxes: Array, inner: Array) -> _Parts:
         """Bound boxes in batches, and number the sets of modes that are met."""
@@ -382,6 +358,7 @@ class _BoxSearch:
     def _bounded(self, boxes: Array, inner: Array) -> _Parts:
         found: BoxBounds = self.reader(boxes, inner)
         self.evaluations += len(boxes)
+        self.tell()
         is_listed = np.arange(found.codes.shape[1]) < found.counts[:, None]
         used = np.unique(found.codes[is_listed])
         self.codes += [int(code) for code in used if int(code) not in self.codes]
@@ -391,11 +368,9 @@ class _BoxSearch:
             is_it = is_listed & (found.codes == code)
             low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
             high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
-        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0, found.inner)
+        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0, found.inner, found.why)
 
-    def finished(
-        self, pieces: Sequence[_Parts], reached: float, wanted: float, *, is_interrupted: bool = False
-    ) -> CertifiedMap:
+    def finished(self, pieces: Sequence[_Parts], wanted: float, *, is_interrupted: bool = False) -> CertifiedMap:
         parts = pieces[0]
         for piece in pieces[1:]:
             parts = parts.with_(piece)
@@ -413,9 +388,9 @@ class _BoxSearch:
         places = np.argsort(order + [place for place in range(size) if place not in order])
         return CertifiedMap(
             axes=self.swept.axes,
-            gap=reached,
+            gap=self.reached,
             gap_wanted=wanted,
-            complete=reached <= wanted and not is_interrupted,
+            complete=self.reached <= wanted and not is_interrupted,
             regions={self.region(self.codes[place]): (float(low[place]), float(high[place])) for place in order}
             | ({"undecided": (0.0, loose)} if loose else {}),
             undecided=float(volumes[is_split].sum()),
@@ -426,9 +401,29 @@ class _BoxSearch:
             parts=parts.boxes,
             region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
             branch=self.swept.branch,
+            reasons=self.reasons(parts, [key for key, is_absent in absent.items() if is_absent is None]),
             is_interrupted=is_interrupted,
             units=swept_units(self.swept.dynamics, self.swept.axes),
         )
+
+    def reasons(self, parts: _Parts, unknown: Sequence[str]) -> tuple[Reason, ...]:
+        """Why bounds are apart, or some verdicts neither absent nor met."""
+        names = (*self.reader.reasons, _SWITCHES, _BOUNDARIES)
+        why, volumes = np.abs(parts.why), self.volumes(parts.boxes)
+        keys = [place for place, key in enumerate(CLOSED_KEYS) if key in unknown]
+        open_ = np.flatnonzero((why == 0) & parts.possible[:, keys].any(axis=1))
+        is_switch = self.reader.meets_others(parts.boxes[open_], parts.inner[open_])
+        why[open_] = np.where(is_switch, len(names) - 1, len(names))
+        found = {}
+        for text in names:
+            chosen = np.isin(why, [place for place, name in enumerate(names, 1) if name == text])
+            if chosen.any() and text not in found:
+                largest = parts.boxes[chosen][volumes[chosen].argmax()]
+                found[text] = Reason(text, float(volumes[chosen].sum()), self.ends(largest))
+        return tuple(sorted(found.values(), key=lambda reason: -reason.share))
+
+    def ends(self, box: Array) -> dict[str, tuple[float, float]]:
+        return {axis.name: (float(low), float(high)) for axis, (low, high) in zip(self.swept.axes, box, strict=True)}
 
     def region(self, code: int) -> str:
         """Consistent labels, sorted and joined by bars, as in a map."""

@@ -79,6 +79,7 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
         undecided=undecided,
         absent={key: True if is_absent else None for key, is_absent in certified.absent.items()},
         witness={},
+        reasons=(),
         boxes=len(parts),
         parts=parts,
         region=numbers[region],

@@ -120,8 +120,10 @@ def is_structural(problem: ContactProblem, item: Candidate, scale: Scale, tolera
     """
     closed = [row for part in item.modes for equation in part.equations for row in equation.alpha]
     G = problem.G / (scale.row[:, None] * scale.row)
-    E = conditions(problem, item.modes, scale).E
-    return _deficiency(G[closed], tolerances) == _deficiency(E, tolerances)
+    mode = conditions(problem, item.modes, scale)
+    if len(item.scaled_slacks) != len(mode.b):
+        return False  # what a slip that begins asks for is not linear in the forces, and cuts the set
+    return _deficiency(G[closed], tolerances) == _deficiency(mode.E, tolerances)
 
 
 def _deficiency(rows: NDArray[np.float64], tolerances: Tolerances) -> int:

@@ -14,6 +14,7 @@ from hybrid import (
     Constraint,
     Contact,
     EnergyDynamics,
+    FrictionElement,
     Mechanism,
     State,
     Termination,
@@ -307,3 +308,19 @@ def test_a_contact_at_rest_that_a_rail_holds_on_a_line():
     assert min(seen.get(verdict, 0) for verdict in (Verdict.INDETERMINATE, Verdict.HYPERSTATIC, Verdict.UNIQUE)) >= 3, (
         seen
     )
+
+
+@pytest.mark.parametrize("tangent", ["x", "x/2", "2*x"])
+def test_a_continuum_beside_a_slip_that_begins_is_undecided(tangent):
+    """A brake acts along the normal, so that it shares a force with the contact; across, the body is pulled away."""
+    mechanism = Mechanism(
+        name="shared",
+        coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="-1.5*y"),
+        contact=[Contact(name="wall", gap="x", tangent=[tangent, "y"], friction=0.5)],
+        friction=[FrictionElement(name="brake", tangent="x", limit=0.5)],
+    )
+    found = select(derive(mechanism), State(np.zeros(2), np.zeros(2)))
+    # the brake may press the body to the wall by any force up to its limit, and y'' = 1.5 - mu lambda_N depends on it
+    assert found.verdict is Verdict.UNDECIDED
+    assert any("continuum of forces with different accelerations" in note for note in found.notes)

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.modes import ActiveElement
-from hybrid.contact.table import ForceRow, force_elements
+from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
@@ -119,6 +119,10 @@ def element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
     tuple of str
         In the order of activities and mode labels.
     """
+    return dynamics.once(_element_names)
+
+
+def _element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     return (*dynamics.contacts, *dynamics.elements, *frictional)
 
@@ -332,17 +336,15 @@ def assemble(
     for element, activity in zip(force_elements(dynamics), activities, strict=True):
         if activity is Activity.OPEN:
             continue
-        axes = range(len(element.columns))
-        rows = ([ForceRow(element)] if element.has_normal else []) + [ForceRow(element, axis) for axis in axes]
         start = len(columns)
-        columns += [row.direction(terms) for row in rows]
-        remainders += [row.zeta(terms) for row in rows]
+        columns += [row.direction(terms) for row in element.rows]
+        remainders += [row.zeta(terms) for row in element.rows]
         direction = _direction(terms, list(element.columns), activity, sides.get(element.name))
         friction, static = (
             _number(getattr(terms, element.friction_term(is_static=is_static))[..., element.index])
             for is_static in (False, True)
         )
-        tangential = tuple(range(len(columns) - len(axes), len(columns)))
+        tangential = tuple(range(len(columns) - len(element.columns), len(columns)))
         first = start if element.has_normal else None
         elements.append(ActiveElement(element.name, element.kind, first, tangential, direction, friction, static))
     if not columns:

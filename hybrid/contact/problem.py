@@ -356,7 +356,7 @@ def pose(
         sized = attrs.evolve(terms, zeta_N=summands.zeta_N, zeta_T=summands.zeta_T, zeta_B=summands.zeta_B)
         remainders = assemble(dynamics, sized, activities, sides=sides).zeta
     given = (terms.M, terms.h, np.zeros(dynamics.n) if summands is None else summands.h, W, zeta, remainders)
-    eliminated = _frictionless(dynamics)
+    eliminated = dynamics.once(_frictionless)
     redundancy: Any = 0
     inconsistency = 0.0
     numbers = None if eliminated else unconstrained_numbers(*given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -49,6 +50,12 @@ class ForceElement:
     def is_unilateral(self) -> bool:
         """True for a contact, which can open."""
         return self.kind is ElementKind.CONTACT
+
+    @cached_property
+    def rows(self) -> tuple[ForceRow, ...]:
+        """The components of its force: the normal one, then the tangential ones."""
+        normal = (ForceRow(self),) if self.has_normal else ()
+        return (*normal, *(ForceRow(self, axis) for axis in range(len(self.columns))))
 
     @property
     def has_normal(self) -> bool:
@@ -270,6 +277,10 @@ def force_elements(dynamics: AbstractStructure) -> tuple[ForceElement, ...]:
     >>> tip.kind.value, [mode.value for mode in tip.modes]
     ('contact', ['free', 'stick', 'slide+', 'slide-'])
     """
+    return dynamics.once(_force_elements)
+
+
+def _force_elements(dynamics: AbstractStructure) -> tuple[ForceElement, ...]:
     frictional = [name for name in dynamics.rigid if name in dynamics.columns]
     groups = (
         (ElementKind.CONTACT, dynamics.contacts, dynamics.contacts),

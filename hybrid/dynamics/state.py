@@ -5,17 +5,19 @@ What a contact problem needs to know of a model besides its numbers: names, and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import attrs
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
     from numpy.typing import NDArray
 
 __all__ = ["AbstractStructure", "ModelStructure", "State", "States"]
+
+Made = TypeVar("Made")
 
 
 class AbstractStructure(Protocol):
@@ -55,6 +57,9 @@ class AbstractStructure(Protocol):
     def columns_of(self, name: str) -> tuple[int, ...]:
         """Tangential columns of a force element; none if it is frictionless."""
 
+    def once(self, make: Callable[..., Made], *key: Hashable) -> Made:
+        """``make(self, *key)``, which may be kept."""
+
 
 @attrs.frozen
 class ModelStructure:
@@ -80,6 +85,20 @@ class ModelStructure:
     rigid: tuple[str, ...]
     columns: Mapping[str, slice]
     unsigned_friction: Mapping[str, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, repr=False)
+
+    def once(self, make: Callable[..., Made], *key: Hashable) -> Made:
+        """``make(self, *key)``, computed anew: a structure serves one state.
+
+        Parameters
+        ----------
+        make : callable
+        key : hashable
+
+        Returns
+        -------
+        object
+        """
+        return make(self, *key)
 
     def dimension(self, name: str) -> int:
         """Tangential dimension of a force element.

@@ -185,32 +185,32 @@ def decide_states(
     -------
     CellTable
     """
-    table, activities = CellTable.of(defined.shape), states.activities
-    # one code per state: the activities as digits, in front of them whose friction vanishes
-    code = _smooth(states.structure, states.terms, activities)
-    for digit in range(activities.shape[-1]):
-        code = code * len(Activity) + activities[..., digit]
-    for value in np.unique(code):
+    table, code = CellTable.of(defined.shape), _codes(states)
+    activities = np.broadcast_to(states.activities, (*code.shape, states.activities.shape[-1]))
+    for value, first in zip(*np.unique(code, return_index=True), strict=True):
         where = np.broadcast_to(code == value, defined.shape) & defined
-        _decide_pattern(states, _pattern(int(value), activities.shape[-1]), where, tolerances, table, decide)
+        pattern = tuple(Activity(int(kind)) for kind in activities[np.unravel_index(first, code.shape)])
+        _decide_pattern(states, pattern, where, tolerances, table, decide)
     return table
 
 
-def _smooth(dynamics: AbstractStructure, terms: Terms, activities: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Number of the set of elements at rest whose friction vanishes: their modes are others than where it does not."""
-    found = np.zeros(activities.shape[:-1], dtype=np.int64)
-    for index, element in enumerate(force_elements(dynamics)):
+_LARGEST = 2**62
+"""Of a code: those of more force elements are numbered anew before they leave the range of int64."""
+
+
+def _codes(states: PosedStates) -> NDArray[np.int64]:
+    """A number (...) that is the same where activities are, and which elements at rest have vanishing friction."""
+    code, size, terms = np.zeros(states.activities.shape[:-1], dtype=np.int64), 1, states.terms
+    for index, element in enumerate(force_elements(states.structure)):
+        activity = states.activities[..., index].astype(np.int64)
         friction = getattr(terms, element.friction_term(is_static=True))[..., element.index]
-        found = 2 * found + ((activities[..., index] == Activity.RESTING) & (friction == 0.0))
-    return found
-
-
-def _pattern(code: int, n_elements: int) -> tuple[Activity, ...]:
-    digits = []
-    for _ in range(n_elements):
-        code, digit = divmod(code, len(Activity))
-        digits.append(Activity(digit))
-    return tuple(reversed(digits))
+        # modes without friction are others than those with it
+        digit = 2 * activity + ((activity == Activity.RESTING) & (friction == 0.0))
+        if size > _LARGEST // (2 * len(Activity)):
+            known, places = np.unique(code, return_inverse=True)
+            code, size = places.reshape(code.shape), len(known)
+        code, size = 2 * len(Activity) * code + digit, 2 * len(Activity) * size
+    return np.asarray(code)
 
 
 def _defined(terms: Terms, shape: tuple[int, ...]) -> NDArray[np.bool_]:

@@ -105,6 +105,30 @@ def test_many_states_are_what_single_calls_and_own_enumeration_find(contacts, re
     assert compared >= 0.8 * count  # the comparison would be empty if all were close to a tie
 
 
+@pytest.mark.parametrize("n", [14, 15, 24, 40])
+def test_states_of_many_contacts_are_told_apart(n):
+    """Two pressed, slipping feet among many that are open: which two they are differs from state to state."""
+    pairs = [(0, 1), (n - 2, n - 1), (0, n - 1), (0, n - 1), (n - 3, n - 1)]
+    feet = [
+        NumericContact(
+            f"c{k}",
+            W_N=[0.0, 1.0, float(k)],
+            W_T=[1.0, 0.0, 0.0],
+            slip=np.full((len(pairs), 1), 1.0),
+            gap=np.array([0.0 if k in pair else 1.0 for pair in pairs]),
+            friction=0.3,
+        )
+        for k in range(n)
+    ]
+    loads = np.array([[0.0, -9.0, -9.0 * np.mean(pair)] for pair in pairs])  # in the middle of the two
+    found = classify(NumericState(np.eye(3)[None].repeat(len(pairs), 0), loads, feet))
+    for place, pair in enumerate(pairs):
+        (label,) = found.labels(place)
+        closed = {part.split("=")[0] for part in label.split(",") if not part.endswith("free")}
+        assert closed == {f"c{k}" for k in pair}
+        assert CellVerdict(found.verdict[place]).name == "UNIQUE"
+
+
 def test_one_state_is_classified_like_the_array_that_holds_it():
     many = states(3, count=30, contacts=2, resting=0.2)
     found = classify(many)

@@ -221,7 +221,19 @@ def _least_gate(gates: Codes, clauses: Codes, signs: Codes) -> int:
 
 @rigorous
 def bound_boxes(
-    shares: Batch, of: NumberedConditions, codes: Codes, bounds: Batch, counts: Codes, possible: Marks, unmet: Codes
+    shares: Batch,
+    required: Codes,
+    gates: Codes,
+    labels: Codes,
+    modes: Codes,
+    roles: Codes,
+    clauses: Codes,
+    adjacent: Marks,
+    codes: Codes,
+    bounds: Batch,
+    counts: Codes,
+    possible: Marks,
+    unmet: Codes,
 ) -> None:
     """Sets of modes that are possible in each box, and bounds of their shares of it.
 
@@ -229,7 +241,8 @@ def bound_boxes(
     ----------
     shares : array, (N, f, 2)
         Bounds of the share in which each function is positive.
-    of : NumberedConditions
+    required, gates, labels, modes, roles, clauses, adjacent : array
+        As :class:`NumberedConditions` has them; a class among arguments would be named in what the compiler keeps.
     codes : array of int64, (N, MAX_PATTERNS)
         Overwritten: sets of labels as bits.
     bounds : array, (N, MAX_PATTERNS, 2)
@@ -246,7 +259,6 @@ def bound_boxes(
     -------
     None
     """
-    required, gates, labels, modes, roles, clauses, adjacent = of
     n_functions = shares.shape[1]
     signs, is_used = np.zeros(n_functions, np.int64), np.zeros(n_functions, np.bool_)
     for n in range(shares.shape[0]):

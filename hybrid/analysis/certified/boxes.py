@@ -114,7 +114,7 @@ class BoxReader:
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
         why = np.zeros(n, dtype=np.int64)
-        bound_boxes(shares, self.conditions, codes, bounds, counts, possible, why)
+        bound_boxes(shares, *self.conditions, codes, bounds, counts, possible, why)
         counts[~is_proved], possible[~is_proved] = 0, True
         why[(why == 0) & is_broken & (counts > 1)] = len(self.reasons) - 1
         why[~is_proved] = len(self.reasons)

@@ -18,6 +18,8 @@ from hybrid.errors import FileError
 __all__ = ["ensemble_of", "load_ensemble", "store_ensemble"]
 
 _LEFT_OUT = "MISSING"
+_NO_CODE = -1
+"""What xarray reads where a file is missing."""
 
 
 def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
@@ -78,6 +80,8 @@ def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any
             "complete": not found.n_missing,
         },
     )
+    for name in ("termination", "verdict"):
+        data[name].encoding["fill_value"] = _NO_CODE
     written_whole(data, place)
 
 

@@ -177,6 +177,7 @@ def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any
             "boundaries": [np.asarray(item.points).tolist() for item in region_map.boundaries],
         },
     )
+    data["verdict"].encoding["fill_value"] = CellVerdict.MISSING.value
     written_whole(data, place)
 
 

@@ -5,9 +5,11 @@ import shutil
 
 import numpy as np
 import pytest
+import xarray
 
 from hybrid import ensemble
 from hybrid.analysis import kept_tasks, load_ensemble, load_map
+from hybrid.contact import CellVerdict
 from hybrid.errors import FileError, StateError
 from tests.catalogue import dynamics_of
 from tests.hybrid.analysis.test_killed_runs import RUNS, digests
@@ -58,6 +60,17 @@ def test_no_file_of_a_finished_store_is_missing_or_damaged_in_silence(name, tmp_
             path.write_bytes(data)
     assert digests(folder) == whole
     equal(LOADS[name](folder), RUNS[name](folder))
+
+
+@pytest.mark.parametrize(("name", "value"), [("map", CellVerdict.MISSING), ("ensemble", -1)])
+def test_xarray_reads_no_verdict_where_its_file_is_missing(name, value, tmp_path):
+    """Zarr puts in a number where nothing is: it must be none that an array has."""
+    RUNS[name](tmp_path / "result")
+    with xarray.open_zarr(tmp_path / "result", consolidated=False) as stored:
+        assert (stored["verdict"].values != value).all()
+    shutil.rmtree(tmp_path / "result" / "verdict" / "c")
+    with xarray.open_zarr(tmp_path / "result", consolidated=False) as stored:
+        assert (stored["verdict"].values == value).all()
 
 
 @pytest.mark.parametrize("name", RUNS)

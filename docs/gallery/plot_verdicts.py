@@ -41,8 +41,9 @@ with look():
         left = [start + size for start, size in zip(left, counts, strict=True)]
     axes.set_yticks(range(len(pages)), [found[page].title.partition(":")[0] for page in pages])
     axes.set_xlabel("published values")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    axes.legend(frameon=False, loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
 
 # %%
 

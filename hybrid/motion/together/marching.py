@@ -23,6 +23,7 @@ from lcp.kernels.compiled import released
 __all__ = ["ENDED", "GRAZES", "MET", "STUCK", "follow_motions"]
 
 Flags = npt.NDArray[np.bool_]
+Blocks = npt.NDArray[np.float64]
 
 ON, MET, ENDED, STUCK, GRAZES = range(5)
 """What became of a motion: it goes on, met a guard, ended, steps are too short, a guard cannot be told."""
@@ -113,42 +114,19 @@ def follow_motions(
             if n_guards:
                 fill_series(rates, registers, start, first, last, length, K, series, m)
                 enter_known(guards, guard_table, active, looking, m)
-                for p in range(_N_LOOKS):
-                    states_along(series, _AT_LOOKS[p], start, length, _LOOKS[p], looking, m)
-                    carry_out(guards[0], looking, m)
-                    for g in range(n_guards):
-                        for j in range(m):
-                            looks[p, g, j] = signs[g, active[j]] * looking[guards[1][g], j] - levels[g]
+                _fill_looks(guards, looking, series, start, length, signs, levels, active, looks, m)
                 _fill_clear(looks, clear, m)
             for j in range(m):
                 if not errors[j] < 1.0:
                     continue
                 own, lane = active[j], lanes[active[j]]
                 found, which = np.inf, -1
-                for g in range(n_guards):
-                    if clear[g, j]:
-                        continue
-                    if which < 0:
-                        which = g
-                        for k in range(N_COEFFICIENTS):
-                            for i in range(n):
-                                coefficients[k, i] = series[k, i, j]
-                        for k in range(len(guards[3])):
-                            for p in range(BLOCK):
-                                searching[guards[3][k], p] = guard_table[k, own]
-                    for i in range(n):
-                        searching[i, 0] = first[i, j]
-                    searching[n, 0] = start[j]
-                    carry_out(guards[0], searching, min(m, 1))
-                    owner, fresh = owners[g], is_fresh[lane]
-                    from_zero = owner >= 0 and at_zero[owner, lane]
-                    descent = first_descent(
-                        guards, searching, g, signs[g, own], levels[g], coefficients, start[j], length[j],
-                        signs[g, own] * searching[guards[1][g], 0] - levels[g], fresh and from_zero,
-                        fresh and by_size[g], from_zero, not fresh, floors[owner, lane] if owner >= 0 else 0.0,
+                if not clear[:, j].all():
+                    found, which = _first_fall(
+                        guards, guard_table[:, own], searching, coefficients, series[:, :, j], first[:, j], start[j],
+                        length[j], clear[:, j], signs[:, own], levels, owners, by_size, at_zero[:, lane],
+                        floors[:, lane], is_fresh[lane],
                     )  # fmt: skip
-                    if descent < found:
-                        found, which = descent, g
                 if found < 0.0:
                     h[lane], was_rejected[lane] = length[j] / _SHORTER, True
                     if length[j] <= _HOPELESS * max(t_end - start[j], abs(start[j])):
@@ -171,6 +149,51 @@ def follow_motions(
                 active[kept] = active[j]
                 kept += 1
         m = kept
+
+
+@released
+def _fill_looks(
+    guards: Operations, looking: Table, series: Blocks, start: Table, length: Table, signs: Table, levels: Table,
+    active: Lines, looks: Blocks, m: int,
+) -> None:  # fmt: skip
+    """Guards, with their signs, at a few instants of the steps of a block, (9, g, m)."""
+    for p in range(_N_LOOKS):
+        states_along(series, _AT_LOOKS[p], start, length, _LOOKS[p], looking, m)
+        carry_out(guards[0], looking, m)
+        for g in range(len(guards[1])):
+            for j in range(m):
+                looks[p, g, j] = signs[g, active[j]] * looking[guards[1][g], j] - levels[g]
+
+
+@released
+def _first_fall(
+    guards: Operations, known: Table, searching: Table, coefficients: Table, series: Table, first: Table, start: float,
+    length: float, clear: Flags, signs: Table, levels: Table, owners: Lines, by_size: Flags, at_zero: Flags,
+    floors: Table, fresh: bool,
+) -> tuple[float, int]:  # fmt: skip
+    """Where on the step of one motion which guard falls first; infinite and -1 if all are clear, -1 if none is told."""
+    found, which, n = np.inf, -1, len(first)
+    for g in range(len(guards[1])):
+        if clear[g]:
+            continue
+        if which < 0:
+            which = g
+            coefficients[:] = series
+            for k in range(len(guards[3])):
+                searching[guards[3][k], :BLOCK] = known[k]
+        searching[:n, 0] = first
+        searching[n, 0] = start
+        carry_out(guards[0], searching, 1)
+        owner = owners[g]
+        from_zero = owner >= 0 and at_zero[owner]
+        descent = first_descent(
+            guards, searching, g, signs[g], levels[g], coefficients, start, length,
+            signs[g] * searching[guards[1][g], 0] - levels[g], fresh and from_zero, fresh and by_size[g], from_zero,
+            not fresh, floors[owner] if owner >= 0 else 0.0,
+        )  # fmt: skip
+        if descent < found:
+            found, which = descent, g
+    return found, which
 
 
 @released

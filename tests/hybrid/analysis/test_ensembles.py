@@ -14,7 +14,7 @@ from hybrid import ensemble, simulate, solve_state
 from hybrid.analysis import save_ensemble, statistics
 from hybrid.cli import main
 from hybrid.contact import EnergeticImpact
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.reporting import plot_ensemble
 from tests.catalogue import dynamics_of
 
@@ -117,20 +117,20 @@ def test_an_interrupt_keeps_what_is_there():
         ({"seed": 2**128}, "from 0 to"),
         ({"vary": {}}, "at least one range"),
         ({"vary": {"phi": (1.0, 0.0)}}, "upwards"),
-        ({"vary": {"phi": (0.0, float("nan"))}}, "finite"),
+        ({"vary": {"phi": (0.0, float("nan"))}}, "high must be a"),
         ({"vary": {"phi_dot": (0.0, 1.0)}}, "range phi_dot is also given a value"),
         ({"vary": {"psi": (0.0, 1.0)}}, "no such pin"),
         ({"vary": None}, "ranges"),
         ({"vary": {"phi": (0.2, 1.0)}}, "too few velocity pins"),
         ({"vary": RANGES, "pins": {"x_dot": 1, "y_dot": 1}}, "too many velocity pins"),
         ({"vary": RANGES, "rtol": 0.0}, "rtol must be positive"),
-        ({"vary": RANGES, "rtol": np.nan}, "rtol must be positive"),
+        ({"vary": RANGES, "rtol": np.nan}, "rtol must be"),
         ({"vary": RANGES, "t_end": np.nan}, "t_end"),
         ({"vary": RANGES, "t_end": -1.0}, "later than the start"),
     ],
 )
 def test_bad_ranges_are_named(options, message):
-    with pytest.raises(StateError, match=message):
+    with pytest.raises((StateError, ArgumentError), match=message):
         rods(**{"n": 3, **options})
 
 

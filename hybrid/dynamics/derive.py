@@ -111,7 +111,7 @@ class Dynamics(AbstractDisplayed):
         Tangential columns (of ``slip``, ``W_T``, ``zeta_T``) of each frictional contact, friction element and
         frictional constraint.
     unsigned_friction : mapping of str to tuple of (str, int)
-        As :func:`hybrid.declaration.mechanism.unsigned_friction`.
+        By force element whose friction may fall below zero: terms, with the sign with which ``mean_T`` is added.
     turns_vary : bool
         True if how fast arguments of ``sin`` and the like change depends on the position or on time.
     given : mapping of str to float, array or str

@@ -38,5 +38,5 @@ from .recording import (
     Recording as Recording,
     recorded_nodes as recorded_nodes,
 )
-from .straight_line import StraightLine as StraightLine, straight_line as straight_line
+from .straight_code import StraightLine as StraightLine, straight_line as straight_line
 from .switches import Switch as Switch, switches as switches

@@ -76,6 +76,10 @@ def _apply_to_arrays(ufunc: np.ufunc, method: str, inputs: Any, keywords: dict[s
         return _reduced(ufunc, arrays[0], **keywords)
     if method != "__call__":
         raise NotRecordable(f"{ufunc.__name__}.{method}")
+    if not keywords and not any(array.ndim for array in arrays):
+        single = np.empty((), dtype=object)
+        single[()] = applied(ufunc.__name__, *(array[()] for array in arrays))
+        return _told(single)
     where, out = keywords.get("where", True), keywords.get("out")
     shape = np.broadcast_shapes(*(array.shape for array in arrays), np.shape(where))
     result = np.empty(shape, dtype=object)

@@ -60,7 +60,6 @@ _SMOOTH = ROOT  # what a window may lack, relative to its size, and still be the
 _CENTRED = 0.1
 _ROOT_ROUNDS = 20
 _PIECES = 3
-_HISTORY = 12
 
 _S = np.cos((2 * np.arange(_PER_SIDE) + 1) * np.pi / (2 * _PER_SIDE))
 _OUTER: Array = np.concatenate([side * (1 + _GAP) / 2 + _S[::-1] * (1 - _GAP) / 2 for side in (-1, 1)])

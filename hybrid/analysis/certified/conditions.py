@@ -12,8 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from hybrid.analysis.certified.motion_equations import MotionEquations, motion_equations
+from hybrid.analysis.certified.tape import tape_of
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
@@ -32,6 +34,7 @@ MAX_MODES = 16
 MAX_LABELS = 60
 """Different modes at most, over all directions of slip: a set of them is a number of 64 bits."""
 
+_TRIED = 4  # states at which a slip that vanishes everywhere would be seen
 _FEW = 4  # coordinates, up to which determinants are short
 _NEXT_TO_NOTHING = Fraction(1, 10**300)
 
@@ -156,11 +159,8 @@ class _ConditionWriter:
 
     def written(self) -> SignConditions:
         participants, gaps, required = self._participants()
-        singular = "the pins do not fix one state"
-        required += [
-            *self._minors(),
-            *(attrs.evolve(self.clause(node, square=True), why=singular) for node in self.states.required),
-        ]
+        fixed = (self.clause(node, square=True) for node in self.states.required)
+        required += [*self._minors(), *(attrs.evolve(item, why="the pins do not fix one state") for item in fixed)]
         names = [item.name for item in force_elements(self.states.dynamics)]
         different = math.prod(
             len({mode.label for way in item.directions for mode in solvable_modes(_active(item, way, 0))})
@@ -257,7 +257,7 @@ class _ConditionWriter:
             side = states.pins.sides[item.name]
             given = tuple(side) if len(side) == 1 else tuple(Term(build, build.number(Fraction(part))) for part in side)
             return _Participant(item, (given,), None, friction, static)
-        is_still = all(build.value(build.collected(slip)) == 0 for slip in slips)
+        is_still = all(_vanishes(build, build.collected(slip)) for slip in slips)
         if len(slips) == 2:
             if is_still:
                 raise ComputationError(f"{item.name} is a spatial contact at rest, which has no finite set of modes")
@@ -272,6 +272,8 @@ class _ConditionWriter:
             return _Participant(item, (None,), None, friction, static)
         slip = build.collected(slips[0])
         value = build.value(slip)
+        if value is None and _seems_zero(states, slip):
+            raise ComputationError(f"the slip of {item.name} seems to vanish everywhere, and is not known to: pin it")
         if value is not None:
             return _Participant(item, ((math.copysign(1.0, value),),), None, friction, static)
         return _Participant(item, ((1.0,), (-1.0,)), slip, friction, static)
@@ -420,6 +422,22 @@ class _ConditionWriter:
         M = self.motion.M.tolist()
         minors = [determinant(self.build, [line[:k] for line in M[:k]]) for k in range(1, len(M) + 1)]
         return [attrs.evolve(self.clause(node), why="the mass matrix is not positive definite") for node in minors]
+
+
+def _vanishes(build: Builder, node: int) -> bool:
+    """Whether a node is zero wherever it is defined."""
+    parts = [_vanishes(build, part) for part in build.arguments(node)]
+    kinds = {"*": any(parts), "+": all(parts), "/": parts[:1] == [True]}
+    return build.value(node) == 0 or kinds.get(build.operation(node), False)
+
+
+def _seems_zero(states: NodeStates, node: int) -> bool:
+    """Whether nothing tells a node from zero at some states inside the box: its sign would be none."""
+    at = np.random.default_rng(len(states.names)).uniform(0.1, 0.9, (_TRIED, len(states.names)))
+    for place, axis in enumerate(states.axes):
+        at[:, place] = axis.low + at[:, place] * axis.width
+    values = tape_of(states.build.graph(), [node], states.names)(np.stack([at, at], axis=-1))[0][:, 0]
+    return bool(((values[:, 0] <= 0.0) & (values[:, 1] >= 0.0)).all())
 
 
 def _open(clauses: Sequence[Clause]) -> Iterator[Clause]:

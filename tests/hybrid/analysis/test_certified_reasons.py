@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from hybrid import derive, read_mechanism
+from hybrid import derive, read_mechanism, select, solve_state
 from hybrid.analysis import Axis, certified_map, sliced
 from hybrid.cli import main
+from hybrid.errors import ComputationError
 from tests.catalogue import dynamics_of
 
 SLIPPING = {"phi_dot": 0, "slip.tip": -1}
@@ -104,3 +105,27 @@ def test_the_command_tells_the_reasons(capsys):
     assert main(["certify", *box, "--gap", "1e-2", "--json"]) == 0
     (reason,) = json.loads(capsys.readouterr().out)["reasons"]
     assert reason["because"] == "the mass matrix is not positive definite" and reason["box"]["m"][1] <= 0
+
+
+@pytest.mark.parametrize(
+    ("name", "axes", "pins"),
+    [
+        ("painleve_klein", ["mu1=0.1:0.5", "P1=1:1.5"], {"x1": -0.8, "x1_dot": 0}),
+        (
+            "ladder_in_corner",
+            ["e=0.2:0.6", "mu=0.3:0.4"],
+            {"x": 0.1, "gap.floor": 0, "gap_dot.floor": 0, "gap.wall": 0, "gap_dot.wall": 0, "slip.wall": 0},
+        ),
+    ],
+)
+def test_a_slip_that_vanishes_everywhere_is_rest_or_refused(name, axes, pins):
+    """Pinned elsewhere, or by a constraint, it was taken for one of unknown sign: no mode of rest was listed."""
+    dynamics = dynamics_of(name)
+    at = {axis.partition("=")[0]: (Axis.parse(axis).low + Axis.parse(axis).high) / 2 for axis in axes}
+    (branch,) = select(dynamics.at(at), solve_state(dynamics, pins)).branches
+    try:
+        found = certified(dynamics, axes, pins, max_boxes=500)
+    except ComputationError as error:
+        assert "without friction" in str(error) or "vanish" in str(error)
+    else:
+        assert {branch.mode.label, "undecided"} & set(found.regions)  # what is not listed has no more than undecided

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Axis, StateError, derive, region_map
+from hybrid import Axis, StateError, Verdict, derive, region_map
 from hybrid.analysis.maps import regions
 from hybrid.analysis.maps.cell_program import cell_program
 from hybrid.analysis.maps.compiled_cells import CompiledCells
@@ -68,7 +68,7 @@ def compared(plane, *, few=0):
 
 
 def random_plane(dynamics, rng, cells):
-    """A plane of a mechanism with some contacts closed, over two pins or parameters; None if its pins fix no state."""
+    """A plane of a mechanism with some contacts closed, over two pins or parameters; None if it has hardly a state."""
     mechanism = dynamics.mechanism
     free = FREE.get(dynamics.name, mechanism.coordinates)
     positions, velocities = list(free), [f"{name}_dot" for name in free]
@@ -81,7 +81,8 @@ def random_plane(dynamics, rng, cells):
         if dynamics.dimension(name) == 1 and velocities and rng.random() < 0.7:
             velocities.pop()
             pins[f"slip.{name}"] = str(rng.choice(["+0", "-0", "0", "0.7", "-0.7"]))
-    pins |= {name: float(rng.uniform(-2, 2)) for name in positions}
+    size = 10.0 ** rng.uniform(-2, 0)  # a woodpecker is some centimetres high
+    pins |= {name: float(rng.uniform(-2, 2)) * size for name in positions}
     pins |= {name: float(rng.choice([0.0, rng.uniform(-2, 2)])) for name in velocities}
     numbers = {name: item.value for name, item in mechanism.parameters.items() if not isinstance(item.value, str)}
     swept = [name for name in pins if not name.startswith("gap")] + list(numbers)
@@ -89,16 +90,19 @@ def random_plane(dynamics, rng, cells):
         return None
     chosen = rng.permutation(swept)[:2].tolist()
     spans = [
-        sorted((0.3 * numbers[name], 2 * numbers[name] or 1.0)) if name in numbers else (-2.1, 2.2) for name in chosen
+        sorted((0.3 * numbers[name], 2 * numbers[name] or 1.0)) if name in numbers else (-2.1 * size, 2.2 * size)
+        for name in chosen
     ]
     axes = [Axis(name, *span, cells) for name, span in zip(chosen, spans, strict=True)]
     fixed = {name: value for name, value in pins.items() if name not in chosen}
     try:
         plane = plane_of(dynamics, axes, pins=fixed, parameters={})
-        plane.classified(*(axis.values[:1] for axis in axes))
+        first, second = (axis.values[:: max(1, cells // 5)] for axis in axes)
+        found = attrs.evolve(plane, decides_ties=False).classified(first[:, None], second[None, :])
     except (StateError, DeclarationError):
         return None
-    return plane
+    # what is unreachable or penetrates compares next to nothing
+    return plane if np.isin(found.verdict, [CellVerdict[verdict.name] for verdict in Verdict]).mean() > 0.3 else None
 
 
 def tried(name, rng, *, planes, cells):

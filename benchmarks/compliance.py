@@ -15,7 +15,7 @@ import numpy as np
 
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
-from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.impacts.impact import impact_problem
 
 STIFFNESS = 1e8

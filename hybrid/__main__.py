@@ -2,7 +2,11 @@
 
 import sys
 
-from hybrid.cli import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from hybrid.cli import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:  # while it is loading; the command itself ends with a status
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)

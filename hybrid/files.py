@@ -9,10 +9,13 @@ import json
 import math
 import os
 import re
+import shutil
 import stat
 import zipfile
 import zlib
 from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +25,74 @@ if TYPE_CHECKING:
     from numpy import dtype
     from numpy.typing import NDArray
 
-__all__ = ["ARCHIVE_ERRORS", "HEADER_BYTES", "array_header", "read_arrays", "read_file", "read_json", "read_table"]
+__all__ = [
+    "ARCHIVE_ERRORS",
+    "HEADER_BYTES",
+    "array_header",
+    "read_arrays",
+    "read_file",
+    "read_json",
+    "read_table",
+    "whole_file",
+    "write_whole",
+]
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A place beside a file to write to, which takes the file's name when all is written.
+
+    An interrupt or a failure leaves the file as it was. What is no ordinary file, a device or a pipe, is written in
+    its place.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    context manager
+        That gives the place, a Path.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> page = Path(tempfile.mkdtemp()) / "page.txt"
+    >>> with whole_file(page) as draft:
+    ...     _ = draft.write_text("all of it")
+    >>> page.read_text()
+    'all of it'
+    """
+    place = Path(os.path.realpath(path))  # of a link, what it leads to is written
+    if place.exists() and not place.is_file():
+        yield place
+        return
+    draft = place.with_name(f".painleve-{os.getpid()}.part")
+    try:
+        yield draft
+        if place.exists():
+            shutil.copymode(place, draft)
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """A text written to a file as UTF-8, all of it or nothing.
+
+    Parameters
+    ----------
+    path : str or Path
+    text : str
+
+    Returns
+    -------
+    None
+        The file holds the text and nothing else.
+    """
+    with whole_file(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _PIECE = 1 << 16  # bytes read or inflated at once: what lies about its size gains no more

@@ -8,8 +8,7 @@ import attrs
 import numpy as np
 
 from lcp.lemke import Lemke
-from lcp.problem import LCP, Solution, Status
-from lcp.scaling import scaled
+from lcp.problem import LCP, Solution, Status, scaled
 from lcp.tolerances import ROUNDING
 
 if TYPE_CHECKING:

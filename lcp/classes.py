@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from lcp.dictionary import Face, explore
 from lcp.errors import LCPError
-from lcp.exact.lemke import Number, RationalLCP, integer_dictionary, rational
-from lcp.exact.search import find_solution
-from lcp.faces import face_generators
+from lcp.exact.certificate import Number, RationalLCP, rational
+from lcp.exact.search import find_solution, integer_dictionary
+from lcp.polytopes import face_generators
 from lcp.problem import LCP
 
 if TYPE_CHECKING:

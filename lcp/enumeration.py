@@ -19,11 +19,9 @@ import numpy.typing as npt
 from lcp import loaded
 from lcp.dictionary import Dictionary, Face, PivotLimitError, Refuted, explore
 from lcp.errors import LCPError
-from lcp.faces import Piece, piece_of, union
 from lcp.path import REMOTE
-from lcp.polytopes import Polytope
-from lcp.problem import FloatArray, float_array, value_key
-from lcp.scaling import TOO_LARGE, Scaling, scaled
+from lcp.polytopes import Piece, Polytope, piece_of, union
+from lcp.problem import TOO_LARGE, FloatArray, Scaling, float_array, scaled, value_key
 from lcp.tolerances import ACCURACY, BOUND, CLEARLY_ZERO, HIDDEN, PIVOT, ZERO
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from lcp import loaded
 from lcp.errors import LCPError
 from lcp.path import follow
-from lcp.problem import LCP, FloatArray, Solution, Status, float_array, value_key
-from lcp.scaling import scaled
+from lcp.problem import LCP, FloatArray, Solution, Status, float_array, scaled, value_key
 from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
 
 if TYPE_CHECKING:

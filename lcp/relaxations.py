@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcp.exact.certificate import NoSolutionCertificate, Refutation, verify
-from lcp.exact.lemke import RationalLCP, rational
-from lcp.scaling import scaled
+from lcp.exact.certificate import NoSolutionCertificate, RationalLCP, Refutation, rational, verify
+from lcp.problem import scaled
 from lcp.tolerances import RESIDUAL
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from hybrid.contact.classification import CellVerdict
 from hybrid.contact.selection import select_in_floats
-from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.pins import solve_state, solve_states
-from hybrid.dynamics.state import State
+from hybrid.dynamics.state import State, sort_pins
 from hybrid.errors import DeclarationError, HybridError, StateError
 from hybrid.motion import Settings, simulate
 from hybrid.motion.together import ENDINGS, KINDS, NOWHERE, Stage, Starts, follow_together

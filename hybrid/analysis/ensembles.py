@@ -20,11 +20,10 @@ from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, Motio
 from hybrid.analysis.ensemble_result import Ensemble
 from hybrid.analysis.ensemble_store import ensemble_of, store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
-from hybrid.analysis.maps.axes import Axis, check_axes
+from hybrid.analysis.maps.axes import Axis, check_axes, quantities_with_units
 from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion import Settings
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial

@@ -1,12 +1,17 @@
-"""Arguments and options that commands share, and how their text is read."""
+"""Arguments and options that commands share, and how their text is read.
+
+A mechanism is found by its name in the installed catalogues, or by the path of its file.
+"""
 
 from __future__ import annotations
 
+import difflib
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,15 +24,19 @@ if TYPE_CHECKING:
 __all__ = [
     "LAWS",
     "PLOT_ENDINGS",
+    "Catalogue",
     "FiniteRange",
     "OutputPath",
     "axes_option",
     "branch_option",
+    "catalogues",
+    "declared_with",
     "impact_law",
     "json_option",
+    "load_mechanism",
     "mechanism_argument",
+    "mechanism_file",
     "offered_mechanisms",
-    "output_option",
     "parameter_option",
     "pin_option",
     "plot_option",
@@ -37,6 +46,7 @@ __all__ = [
     "two_axes",
 ]
 
+GROUP = "hybrid.mechanisms"
 LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 PLOT_ENDINGS = (".svg", ".png", ".pdf")
 PLOT_STYLES = ("screen", "page", "single", "double")
@@ -56,6 +66,122 @@ def _assignments(_: click.Context, option: click.Parameter, values: tuple[str, .
     return read
 
 
+class Catalogue(Protocol):
+    """What an entry point of the group ``hybrid.mechanisms`` provides: a module or an object."""
+
+    def names(self) -> tuple[str, ...]:
+        """Names of the mechanisms."""
+
+    def path(self, name: str) -> Path:
+        """File of one of them."""
+
+    def load(self, name: str) -> Mechanism:
+        """Declaration of one of them."""
+
+
+def catalogues() -> dict[str, Catalogue]:
+    """Every installed catalogue, by the name of its entry point.
+
+    Returns
+    -------
+    dict of str to Catalogue
+        One that cannot be imported is left out, with a warning on standard error.
+
+    Examples
+    --------
+    >>> "rod_on_incline" in catalogues()["mechanisms"].names()
+    True
+    """
+    loaded = {entry.name: _load(entry) for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+    return {name: catalogue for name, catalogue in loaded.items() if catalogue is not None}
+
+
+def _load(entry: EntryPoint) -> Catalogue | None:
+    try:
+        return cast("Catalogue", entry.load())
+    except (ImportError, AttributeError) as error:
+        click.echo(f"warning: the catalogue {entry.name!r} ({entry.value}) cannot be loaded: {error}", err=True)
+        return None
+
+
+def load_mechanism(name: str) -> Mechanism:
+    """The mechanism of a name or a path.
+
+    Parameters
+    ----------
+    name : str
+        A name of a catalogue, or a path: anything that ends in ``.toml`` or has a directory in it.
+
+    Returns
+    -------
+    Mechanism
+
+    Raises
+    ------
+    click.ClickException
+        If no catalogue has it; the message names the nearest one.
+    hybrid.errors.DeclarationError
+        If the file has errors.
+
+    Examples
+    --------
+    >>> load_mechanism("rod_on_incline").coordinates
+    ('x', 'y', 'phi')
+    """
+    from hybrid.declaration import read_mechanism
+
+    return read_mechanism(Path(name)) if _is_path(name) else _catalogue_of(name).load(name)
+
+
+def mechanism_file(name: str) -> Path:
+    """The file of the mechanism of a name or a path, whatever is in it.
+
+    Parameters
+    ----------
+    name : str
+        As of :func:`load_mechanism`.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    click.ClickException
+        If no catalogue has it.
+
+    Examples
+    --------
+    >>> mechanism_file("rod_on_incline").name
+    'rod_on_incline.toml'
+    """
+    return Path(name) if _is_path(name) else _catalogue_of(name).path(name)
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".toml") or len(Path(name).parts) != 1
+
+
+def _catalogue_of(name: str) -> Catalogue:
+    known: set[str] = set()
+    for catalogue in catalogues().values():
+        if name in catalogue.names():
+            return catalogue
+        known.update(catalogue.names())
+    raise click.ClickException(f"no mechanism is called {name!r}; {_hint(name, known)}")
+
+
+def _hint(name: str, known: set[str]) -> str:
+    if not known:
+        return "no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    if Path(name).exists():
+        return f"to read a file of that name write ./{name}"
+    return f"the catalogue has {', '.join(sorted(known))}; a file's name ends in .toml"
+
+
 def offered_mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """What a shell offers for MECH: names of the catalogues, and files where no name begins so.
 
@@ -68,136 +194,44 @@ def offered_mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -
     -------
     list of CompletionItem
     """
-    from hybrid.cli.loading import catalogues
-
     names = sorted({name for catalogue in catalogues().values() for name in catalogue.names()})
     found = [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="file")]
 
 
-def mechanism_argument(command: Command) -> Command:
-    """The argument MECH, a catalogue name or a path.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``mechanism``.
-
-    Returns
-    -------
-    callable
-        The command with the argument.
-    """
-    return click.argument("mechanism", metavar="MECH", shell_complete=offered_mechanisms)(command)
+mechanism_argument = click.argument("mechanism", metavar="MECH", shell_complete=offered_mechanisms)
+"""The argument MECH, a catalogue name or a path; the command takes it as ``mechanism``."""
 
 
-def parameter_option(command: Command) -> Command:
-    """The repeatable option ``--param NAME=VALUE``.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``parameters``, a dict of str to str.
-
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--param",
-        "parameters",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_assignments,
-        help="Replace a parameter's value; repeatable.",
-    )(command)
+def _assigned(*names: str, shown: str) -> Callable[[Command], Command]:
+    return click.option(*names, multiple=True, metavar="NAME=VALUE", callback=_assignments, help=shown)
 
 
-def pin_option(command: Command) -> Command:
-    """The repeatable option ``--pin NAME=VALUE``.
+parameter_option = _assigned("--param", "parameters", shown="Replace a parameter's value; repeatable.")
+"""The repeatable option ``--param NAME=VALUE``; the command takes it as ``parameters``, a dict of str to str."""
 
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``pins``, a dict of str to str.
+pin_option = _assigned(
+    "--pin",
+    "pins",
+    shown="Fix a coordinate, a velocity (phi_dot), gap.tip, gap_dot.tip or slip.tip; repeatable. "
+    "slip.tip=+0 and -0 are the limits of vanishing slip.",
+)
+"""The repeatable option ``--pin NAME=VALUE``; the command takes it as ``pins``, a dict of str to str."""
 
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--pin",
-        "pins",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_assignments,
-        help="Fix a coordinate, a velocity (phi_dot), gap.tip, gap_dot.tip or slip.tip; repeatable. "
-        "slip.tip=+0 and -0 are the limits of vanishing slip.",
-    )(command)
+branch_option = _assigned(
+    "--branch",
+    shown="Where several postures satisfy the pins, as elbow up and down: take the one nearest to this value of a "
+    "coordinate that the pins leave open. A pinned or swept quantity: where that choice is made; repeatable.",
+)
+"""The repeatable option ``--branch NAME=VALUE``; the command takes it as ``branch``, a dict of str to str."""
 
+slice_option = _assigned(
+    "--slice", "slice_at", shown="Show also what is proved where an axis has this value; repeatable."
+)
+"""The repeatable option ``--slice NAME=VALUE``; the command takes it as ``slice_at``, a dict of str to str."""
 
-def branch_option(command: Command) -> Command:
-    """The repeatable option ``--branch NAME=VALUE``.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``branch``, a dict of str to str.
-
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--branch",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_assignments,
-        help="Where several postures satisfy the pins, as elbow up and down: take the one nearest to this value of a "
-        "coordinate that the pins leave open. A pinned or swept quantity: where that choice is made; repeatable.",
-    )(command)
-
-
-def slice_option(command: Command) -> Command:
-    """The repeatable option ``--slice NAME=VALUE``.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``slice_at``, a dict of str to str.
-
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--slice",
-        "slice_at",
-        multiple=True,
-        metavar="NAME=VALUE",
-        callback=_assignments,
-        help="Show also what is proved where an axis has this value; repeatable.",
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """The flag ``--json``.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``as_json``.
-
-    Returns
-    -------
-    callable
-        The command with the flag.
-    """
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")(command)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
+"""The flag ``--json``; the command takes it as ``as_json``."""
 
 
 class FiniteRange(click.FloatRange):
@@ -268,49 +302,24 @@ def plot_option(help_text: str) -> Callable[[Command], Command]:
     return click.option("--plot", type=kind, metavar="FILE", help=f"{help_text} ({', '.join(PLOT_ENDINGS)}).")
 
 
-def plot_style_option(command: Command) -> Command:
-    """The option ``--plot-style`` for the size and letters of a picture.
+plot_style_option = click.option(
+    "--plot-style",
+    type=click.Choice(PLOT_STYLES),
+    default="screen",
+    show_default=True,
+    help="For a window, a page that is read on a telephone too, or one or both columns of a journal (88, 174 mm).",
+)
+"""The option ``--plot-style``; the command takes it as ``plot_style``, a name of `hybrid.reporting.figures.STYLES`."""
 
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``plot_style``, a name of :data:`hybrid.reporting.figures.STYLES`.
-
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--plot-style",
-        type=click.Choice(PLOT_STYLES),
-        default="screen",
-        show_default=True,
-        help="For a window, a page that is read on a telephone too, or one or both columns of a journal (88, 174 mm).",
-    )(command)
-
-
-def axes_option(command: Command) -> Command:
-    """The option ``--axis``, to be given twice.
-
-    Parameters
-    ----------
-    command : callable
-        Takes it as ``axes``, a tuple of str.
-
-    Returns
-    -------
-    callable
-        The command with the option.
-    """
-    return click.option(
-        "--axis",
-        "axes",
-        multiple=True,
-        required=True,
-        metavar="NAME=LOW:HIGH:CELLS",
-        help="A pin or a parameter; give two.",
-    )(command)
+axes_option = click.option(
+    "--axis",
+    "axes",
+    multiple=True,
+    required=True,
+    metavar="NAME=LOW:HIGH:CELLS",
+    help="A pin or a parameter; give two.",
+)
+"""The option ``--axis``, to be given twice; the command takes it as ``axes``, a tuple of str."""
 
 
 def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
@@ -339,25 +348,23 @@ def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
     return [Axis.parse(text, values=values) for text in texts]
 
 
-def output_option(help_text: str) -> Callable[[Command], Command]:
-    """The option ``-o FILE``.
+def declared_with(mechanism: str, parameters: Mapping[str, str]) -> tuple[Mechanism, dict[str, float]]:
+    """The mechanism of a command and the parameters that the command replaces.
 
     Parameters
     ----------
-    help_text : str
-        What the help says of it.
+    mechanism : str
+        As of :func:`load_mechanism`.
+    parameters : mapping of str to str
+        As of :func:`read_parameters`.
 
     Returns
     -------
-    callable
-        Decorates a command, which takes the path as ``output``, or ``-`` for standard output.
+    Mechanism
+    dict of str to float
     """
-
-    def add(command: Command) -> Command:
-        kind = OutputPath(dir_okay=False, allow_dash=True)
-        return click.option("-o", "--output", "output", type=kind, metavar="FILE", help=help_text)(command)
-
-    return add
+    found = load_mechanism(mechanism)
+    return found, read_parameters(found, parameters)
 
 
 def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:

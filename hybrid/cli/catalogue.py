@@ -16,14 +16,21 @@ import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from hybrid.cli.arguments import OutputPath, json_option, mechanism_argument, parameter_option, read_parameters
-from hybrid.cli.loading import catalogues, load_mechanism
+from hybrid.cli.arguments import (
+    OutputPath,
+    catalogues,
+    json_option,
+    load_mechanism,
+    mechanism_argument,
+    parameter_option,
+    read_parameters,
+)
 from hybrid.cli.output import json_text, number, print_answer, print_json, say, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.schemas import answer_schema, answers_with_schema
+from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
 from hybrid.reporting.declared import element_records
-from hybrid.reporting.files import write_whole
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

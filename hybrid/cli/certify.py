@@ -9,20 +9,18 @@ import click
 
 from hybrid.cli.arguments import (
     branch_option,
+    declared_with,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
-    read_parameters,
     slice_option,
 )
-from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.output import drawn, number, print_answer, table
 from hybrid.cli.program import ExitStatus
 from hybrid.progress import ProgressBar
-from hybrid.reporting.branches import branch_sentences
-from hybrid.reporting.records import certified_record, slice_record
+from hybrid.reporting.branches import branch_sentences, certified_record, slice_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,11 +74,10 @@ def certify(
     left = len(axes) - len(slice_at)
     if plot is not None and left != 2:
         raise click.UsageError(f"--plot draws two axes, got {left}: fix the others, as --slice mu=3/2")
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     with ProgressBar(f"certifying {declared.name}") as bar:
         from hybrid.analysis import Axis, certified_map, sliced
-        from hybrid.analysis.certified.slices import check_slice
+        from hybrid.analysis.certified.certified_map import check_slice
         from hybrid.dynamics import derive
 
         resolved = declared.parameter_values(values)
@@ -103,18 +100,15 @@ def certify(
             on_interrupt="keep",
         )
         shown = sliced(found, at) if at else found
-        if plot is not None:
-            from hybrid.dynamics.pin_values import quantities_with_units
-            from hybrid.reporting.figures import save_figure
+
+        def picture(**named: Any) -> Any:
             from hybrid.reporting.plot import plot_certified_map
 
-            units = quantities_with_units(dynamics)
-            boundaries = _boundaries(dynamics, shown, at, pins, values)
-            picture = plot_certified_map(shown, boundaries=boundaries, units=units, title=declared.title)
-            save_figure(picture, plot)
+            return plot_certified_map(shown, boundaries=_boundaries(dynamics, shown, at, pins, values), **named)
+
+        written = drawn(plot, picture, dynamics)
     answer = {"mechanism": declared.name, **certified_record(found), "slice": slice_record(shown, at)}
-    drawn = [] if plot is None else [f"Drawn in {plot}."]
-    print_answer(answer, _description(answer), iter(drawn), as_json=as_json)
+    print_answer(answer, _description(answer), written, as_json=as_json)
     if found.is_interrupted:
         click.echo(f"interrupted: the bounds are proved, {number(found.gap)} apart", err=True)
         raise click.exceptions.Exit(ExitStatus.INTERRUPTED)

@@ -182,7 +182,7 @@ def mechanism_sources(mechanism: str) -> list[Source]:
       note = {Brogliato, Nonsmooth Mechanics, 3rd edition, Springer (2016)},
     }
     """
-    from hybrid.cli.loading import load_mechanism
+    from hybrid.cli.arguments import load_mechanism
 
     declared = load_mechanism(mechanism)
     return list(_numbered(declared.name, declared.references))

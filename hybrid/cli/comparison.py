@@ -1,24 +1,40 @@
-"""``painleve impact`` and ``painleve compare``: velocities after an impact, and all methods side by side."""
+"""``painleve impact`` and ``painleve compare``: velocities after an impact, and all methods side by side.
+
+Over two quantities ``painleve compare-map``: where they agree; ``painleve restitution``: velocity given back.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
+from hybrid import reporting
 from hybrid.cli.arguments import (
     LAWS,
     FiniteRange,
+    axes_option,
+    declared_with,
     impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
-    read_parameters,
+    plot_option,
+    two_axes,
 )
-from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import Json, command_as_written, number, page_option, print_answer, table, write_page
+from hybrid.cli.output import (
+    Json,
+    command_as_written,
+    drawn,
+    number,
+    page_option,
+    print_answer,
+    table,
+    write_page,
+)
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import plain
 from hybrid.tolerances import NOTHING
@@ -32,7 +48,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import Impact
     from hybrid.declaration import Mechanism
 
-__all__ = ["compare", "damping_option", "impact", "read_stiffnesses"]
+__all__ = ["compare", "compare_map", "damping_option", "impact", "read_stiffnesses", "restitution"]
 
 
 def read_stiffnesses(_: click.Context, option: click.Parameter, value: str | None) -> tuple[float, ...]:
@@ -100,8 +116,7 @@ def impact(
     as_json: bool,
 ) -> None:
     """Velocities of MECH after an impact of its closed contacts, by an impact law."""
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     with ProgressBar(f"impact of {declared.name}"):
         from hybrid.contact import resolve_impact
         from hybrid.contact.activity import closed_contacts
@@ -141,8 +156,7 @@ def compare(
     as_json: bool,
 ) -> None:
     """What the rigid problem, the impact laws and compliant contacts say about a state of MECH."""
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     with ProgressBar(f"comparing on {declared.name}") as bar:
         from hybrid.analysis.comparison.table import compare as compare_methods
         from hybrid.dynamics import derive, solve_state
@@ -257,3 +271,141 @@ def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         runs = f"{answer['order_runs']} runs with K = {low:g} to {high:g}"
         yield f"The errors of the penalty runs fall as K^({order}), from {runs}."
     yield from (f"Note: {note}." for note in answer["notes"])
+
+
+@click.command()
+@mechanism_argument
+@click.option("--over", required=True, metavar="NAME=LOW:HIGH:CELLS", help="A coordinate or a parameter to sweep.")
+@click.option(
+    "--incidence",
+    default="-0.45*pi:0.45*pi:180",
+    show_default=True,
+    metavar="LOW:HIGH:CELLS",
+    help="Angles of the contact velocity to the normal, radians.",
+)
+@pin_option
+@parameter_option
+@damping_option
+@plot_option("Draw the sweep")
+@json_option
+def restitution(
+    *,
+    mechanism: str,
+    over: str,
+    incidence: str,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    damping: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Restitution and absorbed energy of a compliant impact of MECH over posture and incidence."""
+    declared, values = declared_with(mechanism, parameters)
+    with ProgressBar(f"impacts of {declared.name}"):
+        from hybrid.analysis import Axis
+        from hybrid.analysis.comparison.restitution import restitution_map
+        from hybrid.dynamics import derive
+        from hybrid.reporting.restitution import plot_restitution, restitution_record
+
+        dynamics = derive(declared)
+        resolved = declared.parameter_values(values)
+        swept = Axis.parse(over, values=resolved)
+        angles = Axis.parse(f"incidence={incidence}", values=resolved)
+        found = restitution_map(dynamics, over=swept, incidence=angles, pins=pins, damping=damping, parameters=values)
+        written = drawn(plot, partial(plot_restitution, found), dynamics)
+    answer = {"mechanism": declared.name, **restitution_record(found)}
+    print_answer(answer, _extremes(answer), written, as_json=as_json)
+
+
+def _extremes(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    rows = [
+        (f"{end} {name}", number(item["value"]), ", ".join(f"{k} = {number(v)}" for k, v in item["at"].items()))
+        for name, key in (("restitution", "restitution"), ("absorbed share of energy", "absorbed"))
+        for end, item in answer[key].items()
+    ]
+    yield table(f"{answer['mechanism']}: compliant impacts", ("", "value", "at"), rows)
+
+
+SHOWN = 12
+"""Exceptions listed for people; all are in the JSON."""
+
+
+@click.command("compare-map")
+@mechanism_argument
+@axes_option
+@pin_option
+@parameter_option
+@click.option(
+    "--stiffness",
+    metavar="K1,K2,...",
+    callback=read_stiffnesses,
+    help="Penalty runs of these stiffnesses in every cell; by default only the limit.",
+)
+@click.option(
+    "--duration",
+    type=FiniteRange(min=0.0, min_open=True),
+    metavar="T",
+    help="Duration of penalty runs where the rigid motion is unique; by default 12 / sqrt(least stiffness).",
+)
+@damping_option
+@plot_option("Draw the map")
+@json_option
+def compare_map(
+    *,
+    mechanism: str,
+    axes: tuple[str, ...],
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    stiffness: tuple[float, ...],
+    duration: float | None,
+    damping: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities."""
+    declared, values = declared_with(mechanism, parameters)
+    with ProgressBar(f"comparing over a map of {declared.name}") as bar:
+        swept = two_axes(axes, declared.parameter_values(values))
+        from hybrid.analysis.comparison.agreement import compare_map as compare_over
+        from hybrid.dynamics import derive
+
+        dynamics = derive(declared)
+        found = compare_over(
+            dynamics,
+            axes=swept,
+            pins=pins,
+            damping=damping,
+            stiffness=stiffness,
+            duration=duration,
+            parameters=values,
+            progress=bar.advance,
+        )
+        written = drawn(plot, lambda **named: reporting.plot_comparison_map(found, **named), dynamics)
+    answer = {"mechanism": declared.name, **reporting.comparison_map_record(found)}
+    print_answer(answer, _description(answer), written, as_json=as_json)
+
+
+def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    swept = ", ".join(f"{item['name']} from {number(item['low'])} to {number(item['high'])}" for item in answer["axes"])
+    yield f"{answer['mechanism']}: {answer['cells']} states, {swept}"
+    yield ""
+    shares = [(name, f"{share:.6f}") for name, share in answer["shares"].items()]
+    yield table("Rigid verdict and compliant limit", ("cells", "share"), shares)
+    if not answer["penalty"]:
+        return
+    columns = ["verdict", "cells", "agree", "ends in"]
+    columns += [f"error at K={K:g}" for K in answer["stiffness"]] + ["order (median)"]
+    rows = []
+    for verdict, item in answer["penalty"].items():
+        ends = ", ".join(f"{name} {count}" for name, count in item["modes"].items())
+        order = number(None if item["order"] is None else item["order"]["median"])
+        errors = [number(error) for error in item["errors"]]
+        rows.append([verdict, str(item["cells"]), str(item.get("agree", "-")), ends, *errors, order])
+    yield table(f"Penalty runs over {answer['duration']:.4g} s, or to release (errors: medians)", columns, rows)
+    exceptions = answer["exceptions"]
+    if exceptions:
+        places = [(item["verdict"], *(number(x) for x in item["place"]), item["reason"]) for item in exceptions[:SHOWN]]
+        names = [item["name"] for item in answer["axes"]]
+        yield table("Cells in which penalty runs do not settle", ("verdict", *names, "why"), places)
+    if len(exceptions) > SHOWN:
+        yield f"... and {len(exceptions) - SHOWN} more; --json lists all."

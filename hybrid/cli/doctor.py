@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from hybrid.cli.arguments import json_option
-from hybrid.cli.loading import catalogues
+from hybrid.cli.arguments import catalogues, json_option
 from hybrid.cli.output import print_json, say, table
 from hybrid.cli.program import ExitStatus
 from hybrid.tolerances import NOTHING

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hybrid import reporting
 from hybrid.cli.arguments import (
     LAWS,
     OutputPath,
+    declared_with,
     impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
-    read_parameters,
 )
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
-from hybrid.cli.loading import load_mechanism
-from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.output import drawn, number, print_answer, table
 from hybrid.cli.program import ExitStatus
 from hybrid.files import read_file, read_table
 from hybrid.progress import ProgressBar
@@ -96,11 +96,10 @@ def ensemble(
     as_json: bool,
 ) -> None:
     """Follow motions of MECH from many starts, and count how they end."""
-    declared = load_mechanism(mechanism)
+    declared, values = declared_with(mechanism, parameters)
     if portrait is not None and (plot is None or portrait not in declared.coordinates):
         known = ", ".join(declared.coordinates)
         raise click.UsageError(f"--portrait {portrait}: it needs --plot, and a coordinate, which are {known}")
-    values = read_parameters(declared, parameters)
     was_kept = was_finished(store)
     with ProgressBar(f"reading {store}" if was_kept else f"following motions of {declared.name}") as bar:
         from hybrid.analysis import Axis, ensemble as follow, save_ensemble
@@ -136,14 +135,9 @@ def ensemble(
                 on_interrupt="keep",
             )
         files = [] if output is None else list(save_ensemble(found, output))
-        if plot is not None:
-            from hybrid.dynamics.pin_values import quantities_with_units
-            from hybrid.reporting import plot_ensemble, save_figure
-
-            units = quantities_with_units(dynamics)
-            save_figure(plot_ensemble(found, coordinate=portrait, units=units, title=declared.title), plot)
+        written = drawn(plot, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), dynamics)
     answer = {"mechanism": declared.name, **_record(found)}
-    written = [f"Drawn in {plot}."] * (plot is not None) + [f"Written to {file}." for file in files]
+    written += [f"Written to {file}." for file in files]
     written += stored_line(store, was_kept=was_kept)
     print_answer(answer, _description(answer), written, as_json=as_json)
     if found.failures:

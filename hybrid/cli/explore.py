@@ -6,8 +6,15 @@ from pathlib import Path
 
 import click
 
-from hybrid.cli.arguments import OutputPath, json_option, offered_mechanisms, parameter_option, pin_option
-from hybrid.cli.loading import catalogues, mechanism_file
+from hybrid.cli.arguments import (
+    OutputPath,
+    catalogues,
+    json_option,
+    mechanism_file,
+    offered_mechanisms,
+    parameter_option,
+    pin_option,
+)
 from hybrid.cli.output import print_json
 from hybrid.progress import ProgressBar
 
@@ -59,7 +66,7 @@ def explore(
     first = Served(path.stem, read_text(path))
     if offline is not None:
         from hybrid.explorer import offline_page
-        from hybrid.reporting.files import write_whole
+        from hybrid.files import write_whole
 
         with ProgressBar(f"maps of {first.name}") as bar:
             page = offline_page(first, pins=pins, parameters=parameters, progress=bar.advance)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from hybrid.cli.arguments import OutputPath, json_option, mechanism_argument
-from hybrid.cli.loading import load_mechanism
+from hybrid.cli.arguments import OutputPath, json_option, load_mechanism, mechanism_argument
 from hybrid.cli.output import print_json, say, table
+from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
-from hybrid.reporting.files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from hybrid.cli.arguments import FiniteRange, json_option
 from hybrid.cli.output import number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
-from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,6 +84,7 @@ def lint(
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
         from hybrid.numeric.logs import read_log, sampled_log
         from hybrid.numeric.posing import Thresholds
+        from hybrid.reporting.lint_page import lint_record, render_lint_html, render_lint_markdown
 
         backend = load_model(model, backend=engine, contacts=contacts)
         thresholds = Thresholds.of(
@@ -121,8 +121,6 @@ def lint(
             fail_below=fail_below,
         )
         if output is not None:
-            from hybrid.reporting.lint_page import render_lint_html, render_lint_markdown
-
             places = [item.frame for item in report.worst]
             found = frames.chosen(places)
             rows = [found[k] for k in places]
@@ -216,6 +214,8 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def _resolved_tables(resolved: Mapping[str, Any]) -> Iterator[RenderableType]:
+    from hybrid.reporting.lint_page import RESOLVED_TITLES, resolved_rows
+
     yield f"From frame {resolved['frame']}, without normal velocities: {resolved['verdict']}."
     for run in resolved["runs"]:
         title = f"Largest normal force (N) at {number(run['factor'])} of the friction in force"

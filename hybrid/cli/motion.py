@@ -15,6 +15,7 @@ from hybrid.cli.arguments import (
     LAWS,
     OutputPath,
     branch_option,
+    declared_with,
     impact_law,
     json_option,
     mechanism_argument,
@@ -22,13 +23,11 @@ from hybrid.cli.arguments import (
     pin_option,
     plot_option,
     plot_style_option,
-    read_parameters,
 )
-from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.cli.program import ExitStatus
+from hybrid.files import whole_file, write_whole
 from hybrid.progress import ProgressBar, interruptible
-from hybrid.reporting.files import whole_file, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -323,8 +322,7 @@ def simulate(
 
     After Ctrl-C what was computed is printed, drawn and kept.
     """
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     asked = Asked(t_end, law, rule, until, singular, stiffness, method, step)
     if animate is not None:
         from hybrid.reporting.scene import require_drawing
@@ -441,6 +439,6 @@ def _at_singular(asked: Asked) -> str | HandOver:
 
 def _record(found: Trajectory | MotionTree) -> dict[str, Any]:
     from hybrid.motion import MotionTree
-    from hybrid.reporting.motions import motion_record, tree_record
+    from hybrid.reporting.records import motion_record, tree_record
 
     return tree_record(found) if isinstance(found, MotionTree) else motion_record(found)

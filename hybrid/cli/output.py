@@ -15,16 +15,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from hybrid.cli.arguments import OutputPath
-from hybrid.reporting.files import write_whole
+from hybrid.files import write_whole
 from hybrid.reporting.records import Json, plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from hybrid.dynamics import Dynamics
+
 __all__ = [
     "Json",
     "command_as_written",
     "console",
+    "drawn",
     "json_text",
     "number",
     "page_option",
@@ -275,6 +278,30 @@ def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], st
         case _:
             text = json_text(record) + "\n"
     write_whole(path, text)
+
+
+def drawn(plot: Path | None, picture: Callable[..., Any], dynamics: Dynamics) -> list[str]:
+    """The picture of an answer, written where one was asked for.
+
+    Parameters
+    ----------
+    plot : Path or None
+    picture : callable
+        Gives the figure; called with ``units`` of all that may be swept, and the mechanism's ``title``.
+    dynamics : Dynamics
+
+    Returns
+    -------
+    list of str
+        What to say of it.
+    """
+    if plot is None:
+        return []
+    from hybrid.analysis.maps.axes import quantities_with_units
+    from hybrid.reporting import save_figure
+
+    save_figure(picture(units=quantities_with_units(dynamics), title=dynamics.mechanism.title), plot)
+    return [f"Drawn in {plot}."]
 
 
 def command_as_written(

@@ -9,17 +9,15 @@ import click
 
 from hybrid.cli.arguments import (
     branch_option,
+    declared_with,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
-    read_parameters,
 )
-from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.progress import ProgressBar
-from hybrid.reporting.branches import branch_sentences
-from hybrid.reporting.records import certified_friction_record, critical_friction_record
+from hybrid.reporting.branches import branch_sentences, certified_friction_record, critical_friction_record
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
@@ -61,8 +59,7 @@ def critical_friction(
     """The least friction that brings a paradox, and where."""
     if certified and branch:
         raise click.UsageError("--certified needs pins that fix the posture by linear equations: there is no --branch")
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     with ProgressBar(f"minimising the critical friction of {declared.name}"):
         from hybrid.analysis import Axis, certified_friction, critical_friction as least
         from hybrid.dynamics import derive

@@ -187,18 +187,18 @@ _COMMANDS = {
         "What the rigid problem, the impact laws and compliant contacts say about a state of MECH.",
     ),
     "compare-map": (
-        "comparison_map.compare_map",
+        "comparison.compare_map",
         "Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities.",
     ),
     "restitution": (
-        "comparison_map.restitution",
+        "comparison.restitution",
         "Restitution and absorbed energy of a compliant impact of MECH over posture and incidence.",
     ),
     "sensitivity": (
         "sensitivity.sensitivity",
         "Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip.",
     ),
-    "report": ("report.report", "A self-contained page on a state of MECH: verdict, evidence, map, automaton."),
+    "report": ("verdict.report", "A self-contained page on a state of MECH: verdict, evidence, map, automaton."),
     "explore": (
         "explore.explore",
         "Look at MECH in the browser: its map, verdicts, forces and motions while sliders move.",

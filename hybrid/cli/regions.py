@@ -10,22 +10,20 @@ import click
 from hybrid.cli.arguments import (
     axes_option,
     branch_option,
+    declared_with,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
     plot_style_option,
-    read_parameters,
     two_axes,
 )
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
-from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import number, print_answer, table
 from hybrid.cli.program import ExitStatus
 from hybrid.progress import ProgressBar, interruptible
-from hybrid.reporting.branches import branch_sentences
-from hybrid.reporting.records import map_record
+from hybrid.reporting.branches import branch_sentences, map_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,8 +77,7 @@ def map_(
         raise click.UsageError(f"--plot and --store both name {plot}")
     if motion is not None and plot is None:
         raise click.UsageError("--motion is drawn over the map: it needs --plot FILE")
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     was_kept = was_finished(store)
     with ProgressBar(f"reading {store}" if was_kept else f"mapping {declared.name}") as bar:
         swept = two_axes(axes, declared.parameter_values(values))
@@ -138,7 +135,7 @@ def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> T
 
 def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, motion: Trajectory | None) -> bool:
     """Draw a map; False after an interrupt, which does not take away what was computed."""
-    from hybrid.dynamics.pin_values import quantities_with_units
+    from hybrid.analysis.maps.axes import quantities_with_units
     from hybrid.reporting.figures import STYLES, save_figure
     from hybrid.reporting.plot import plot_map
 

@@ -9,15 +9,14 @@ import click
 
 from hybrid.cli.arguments import (
     LAWS,
+    declared_with,
     impact_law,
     json_option,
     mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
-    read_parameters,
 )
-from hybrid.cli.loading import load_mechanism
 from hybrid.cli.output import command_as_written, number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
 
@@ -83,8 +82,7 @@ def sensitivity(
     """Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip."""
     if functional is None and terminal is None:
         raise click.UsageError("nothing to differentiate: give --functional or --terminal")
-    declared = load_mechanism(mechanism)
-    values = read_parameters(declared, parameters)
+    declared, values = declared_with(mechanism, parameters)
     with ProgressBar(f"sensitivity of {declared.name}"):
         from hybrid.analysis import Functional
         from hybrid.analysis.sensitivities.gradient import sensitivity as differentiate

@@ -22,7 +22,7 @@ from hybrid.contact.modes import ContactMode, Mode, ModeConditions, Row, solvabl
 from hybrid.contact.pruning import search_modes
 from hybrid.contact.verdict import COVER, Selection, Verdict
 from hybrid.tolerances import Tolerances
-from lcp.exact.lemke import integer_row
+from lcp.exact.certificate import integer_row
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:

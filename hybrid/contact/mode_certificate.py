@@ -25,7 +25,7 @@ from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.conditions import HasRows, lost_share, problem_scale, row_scale
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.tolerances import RANK
-from lcp.exact.lemke import fraction, integer_row, rational_vector
+from lcp.exact.certificate import fraction, integer_row, rational_vector
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:

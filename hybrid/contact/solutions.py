@@ -90,7 +90,7 @@ def physical_solutions(
             tuple(group),
             _accelerations(problem, group[0].forces, scale),
             _is_robust(problem, group, scale, tolerances),
-            is_continuum(problem, group[0], scale, tolerances),
+            group[0].family is not None and is_continuum(problem, group[0], scale, tolerances),
         )
         for group in groups
     )

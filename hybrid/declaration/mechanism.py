@@ -219,11 +219,12 @@ def unsigned_friction(mechanism: Mechanism) -> dict[str, tuple[tuple[str, int], 
     {}
     """
     state = (*mechanism.coordinates, *mechanism.velocities, TIME)
-    anything = dict.fromkeys((*state, *mechanism.parameters), Interval(-np.inf, np.inf))
 
     def may_fall(text: str | None) -> bool:
         read = None if text is None else mechanism.expanded(text)
-        return read is not None and not read.names.isdisjoint(state) and not evaluate(read, anything).low >= 0.0
+        if read is None or read.names.isdisjoint(state):
+            return False
+        return not evaluate(read, dict.fromkeys(read.names, Interval(-np.inf, np.inf))).low >= 0.0
 
     declared: dict[str, dict[tuple[str, int], str | None]] = {
         item.name: {("friction", 0): item.friction, ("static_friction", 0): item.static_friction}

@@ -20,10 +20,17 @@ if TYPE_CHECKING:
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractMechanism
 
-__all__ = ["Units", "angles_of", "units_of"]
+__all__ = ["Units", "angles_of", "inequality_unit", "units_of"]
 
 _METRE: Exponents = {"m": Fraction(1)}
 _FORCES = {"m": "N", "rad": "N m"}
+
+_INEQUALITIES = {
+    "lambda_N": "forces",
+    "lambda_T": "tangential_forces",
+    "a_N": "contact_accelerations",
+    "a_T": "tangential_accelerations",
+}
 
 
 @attrs.frozen
@@ -149,6 +156,36 @@ def units_of(
         tangential_forces,
         {name: _per(length, time, "²") for name, length in along.items()},
     )
+
+
+def inequality_unit(units: Mapping[str, Mapping[str, str]], contact: str, inequality: str) -> str:
+    """The unit of what an inequality of a mode compares with zero.
+
+    Parameters
+    ----------
+    units : mapping
+        Fields of :class:`Units` by name.
+    contact : str
+        Empty where the inequality belongs to none.
+    inequality : str
+        As in a slack or violation.
+
+    Returns
+    -------
+    str
+        Empty where it is not known.
+
+    Examples
+    --------
+    >>> units = {"forces": {"tip": "N"}, "contact_accelerations": {"tip": "m/s²"}}
+    >>> inequality_unit(units, "tip", "a_N >= 0"), inequality_unit(units, "tip", "lambda_N >= 0")
+    ('m/s²', 'N')
+    """
+    quantity = inequality.lstrip("-(|").split(" ")[0].split("(")[-1]
+    for beginning, group in _INEQUALITIES.items():
+        if quantity.startswith(beginning):
+            return units[group].get(contact, "")
+    return ""
 
 
 def _length(unit: Exponents | None) -> str:

@@ -4,7 +4,6 @@ from .configuration import ConfigurationSpace as ConfigurationSpace
 from .consistency import project_state as project_state
 from .derive import Dynamics as Dynamics, Terms as Terms, derive as derive
 from .equations import Equations as Equations, equations_of as equations_of
-from .pin_values import cyclic_coordinates as cyclic_coordinates, pin_names as pin_names
 from .pins import solve_state as solve_state, solve_states as solve_states, state_of as state_of
 from .singular_points import (
     SingularityKind as SingularityKind,
@@ -12,4 +11,4 @@ from .singular_points import (
     SmoothBranch as SmoothBranch,
     classify_configuration as classify_configuration,
 )
-from .state import State as State, States as States
+from .state import State as State, States as States, cyclic_coordinates as cyclic_coordinates, pin_names as pin_names

@@ -13,10 +13,9 @@ import numpy as np
 
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.pin_values import Pins, pin_names, read_number, sort_pins
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.state import State, States
+from hybrid.dynamics.state import Pins, State, States, pin_names, read_number, sort_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 

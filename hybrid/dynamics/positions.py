@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.dynamics.derive import Dynamics
-    from hybrid.dynamics.pin_values import Pins
+    from hybrid.dynamics.state import Pins
 
 __all__ = [
     "STARTS",
@@ -339,7 +339,7 @@ def is_explicit(dynamics: Dynamics, pins: Pins) -> bool:
     --------
     >>> import mechanisms
     >>> from hybrid import derive
-    >>> from hybrid.dynamics.pin_values import sort_pins
+    >>> from hybrid.dynamics.state import sort_pins
     >>> rod, arm = (derive(mechanisms.load(name)) for name in ("rod_on_incline", "two_link_arm"))
     >>> is_explicit(rod, sort_pins(rod, {"phi": 1, "phi_dot": 0, "slip.tip": 0}))
     True

@@ -12,9 +12,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.positions import PositionProblem, depends_on, is_explicit, position_problem, solve_positions
 from hybrid.dynamics.postures import Steps, is_same_posture, named_posture, orientation, polished, read_start
+from hybrid.dynamics.state import sort_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, Tolerances
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.arithmetic import solve_each
-from hybrid.dynamics.pin_values import read_number
 from hybrid.dynamics.positions import PositionProblem, linearised, newton, newton_from
 from hybrid.dynamics.scales import coordinate_sizes
+from hybrid.dynamics.state import read_number
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NOTHING, SQUARED
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.automaton import build_automaton
 from hybrid.automaton.export.diagrams import arrows
 from hybrid.automaton.export.layout import GroupText, differing, layout, reduced, side_of
@@ -22,7 +23,7 @@ from hybrid.automaton.outline import outline
 from hybrid.contact import select
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
-from hybrid.dynamics.pin_values import pin_names, quantities_with_units
+from hybrid.dynamics.state import pin_names
 from hybrid.errors import ComputationError, StateError
 from hybrid.explorer.mapping import comparison_answer, critical_answer, film_answer, map_answers, motion_answers
 from hybrid.explorer.starting import starting_pins

@@ -1,15 +1,23 @@
-"""The web application of the explorer: a static page, and one place that answers questions.
+"""The web application of the explorer: a static page, one place that answers questions, and the server of both.
 
-What every request must be before it is looked at: from this page, to this server, small and soon.
+What every request must be before it is looked at: from this page, to this server, small and soon. The server is bound
+to one address of this machine and ended by Ctrl-C.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import re
-from contextlib import asynccontextmanager
+import secrets
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import attrs
@@ -19,7 +27,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
+from hybrid.explorer.jobs import Jobs
 from hybrid.explorer.questions import MAX_BODY, read_question
 
 if TYPE_CHECKING:
@@ -27,10 +36,22 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from uvicorn import Server
 
     from hybrid.explorer.jobs import Jobs
 
-__all__ = ["HEADERS", "SCRIPTS", "STYLES", "TOKEN_HEADER", "RequestGuard", "application", "page_file"]
+__all__ = [
+    "HEADERS",
+    "LOOPBACK",
+    "SCRIPTS",
+    "STYLES",
+    "TOKEN_HEADER",
+    "RequestGuard",
+    "Served",
+    "application",
+    "page_file",
+    "serve",
+]
 
 
 TOKEN_HEADER = "x-painleve-token"
@@ -236,3 +257,139 @@ async def _body(request: Request) -> bytes:
     except ClientDisconnect as error:
         raise HTTPException(400, "the client has gone") from error
     return bytes(found)
+
+
+LOOPBACK = "127.0.0.1"
+_PORTS = 20  # that are tried from the first one on
+_GRACE = 2  # seconds that streams have after Ctrl-C
+
+
+@attrs.frozen
+class Served:
+    """A mechanism file under the name that the page shows.
+
+    Attributes
+    ----------
+    name, text : str
+    """
+
+    name: str
+    text: str
+
+
+def serve(
+    catalogue: Mapping[str, str],
+    first: Served,
+    *,
+    host: str = LOOPBACK,
+    port: int = 8640,
+    allow_remote: bool = False,
+    ready: Callable[[str, int], None] | None = None,
+) -> None:
+    """Serve the explorer until it is interrupted.
+
+    Parameters
+    ----------
+    catalogue : mapping of str to str
+        Declarations that can be chosen, by name.
+    first : Served
+        What is shown at first.
+    host : str, optional
+        An address of this machine.
+    port : int, optional
+        If it is taken, one of the next; 0 for any.
+    allow_remote : bool, optional
+        Needed for an address that other machines reach.
+    ready : callable, optional
+        Called with the address to be opened, which has the token of this session, and the port.
+
+    Returns
+    -------
+    None
+        After Ctrl-C.
+
+    Raises
+    ------
+    StateError
+        No address, all addresses at once, or one that other machines reach without `allow_remote`.
+    ComputationError
+        No port is free.
+    """
+    import uvicorn
+
+    name = _checked(host, allow_remote=allow_remote)
+    with _bound(host, port) as bound:
+        own = int(bound.getsockname()[1])
+        token = secrets.token_urlsafe(24)
+        served = f"{name}:{own}"
+        app = _application(catalogue, first, served, own, token)
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_graceful_shutdown=_GRACE,
+            timeout_keep_alive=30,
+            limit_concurrency=1000,
+        )
+        server = uvicorn.Server(config)
+        with _ended_by_interrupts(server):
+            if ready is not None:
+                ready(f"http://{served}/#token={token}", own)
+            server.run(sockets=[bound])
+
+
+@contextmanager
+def _ended_by_interrupts(server: Server) -> Iterator[None]:
+    """Ctrl-C ends the server in order, also before it listens to signals itself and after it has stopped to."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_: int, __: FrameType | None) -> None:
+        server.should_exit = True
+
+    usual = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _application(catalogue: Mapping[str, str], first: Served, served: str, port: int, token: str) -> ASGIApp:
+    hosts = {served, f"localhost:{port}"}
+    hosts |= {item.removesuffix(":80") for item in hosts}
+    start = {"catalogue": dict(catalogue), "first": {"name": first.name, "text": first.text}}
+    return application(Jobs(), hosts=frozenset(hosts), token=token, start=start)
+
+
+def _checked(host: str, *, allow_remote: bool) -> str:
+    """The address as it stands in a URL."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError as error:
+        raise StateError(f"host: expected an address of this machine as {LOOPBACK}, not {host!r}") from error
+    if address.is_unspecified:
+        raise StateError("host: all addresses at once have no name that could be checked; give one of them")
+    if not address.is_loopback and not allow_remote:
+        raise StateError(f"host: other machines reach {host}; add --allow-remote if they are meant to")
+    return f"[{address}]" if address.version == 6 else str(address)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, on the port or one of those after it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for own in range(port, min(port + _PORTS, 65536)) if port else (0,):
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, own))
+            found.listen(256)
+        except OSError as error:
+            found.close()
+            reason = error
+            continue
+        return found
+    raise ComputationError(f"no port from {port} on is free at {host}: {reason.strerror}") from reason

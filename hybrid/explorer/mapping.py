@@ -18,11 +18,9 @@ from hybrid.dynamics import solve_state
 from hybrid.errors import ComputationError, HybridError, StateError
 from hybrid.motion import Penalty, simulate, simulate_branches
 from hybrid.reporting.animation import animation_data
-from hybrid.reporting.branches import branch_through
-from hybrid.reporting.motions import motion_record
-from hybrid.reporting.records import critical_friction_record, plain
+from hybrid.reporting.branches import branch_through, critical_friction_record
+from hybrid.reporting.records import comparison_record, motion_record, plain
 from hybrid.reporting.regions import regions
-from hybrid.reporting.render_comparison import comparison_record
 from hybrid.reporting.scene import build_scene
 from hybrid.reporting.window import closed_contacts, default_axes, pins_around
 from hybrid.tolerances import LEAST

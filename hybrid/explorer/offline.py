@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hybrid.dynamics import Dynamics
-    from hybrid.explorer.server import Served
+    from hybrid.explorer.application import Served
 
 __all__ = ["offline_page"]
 

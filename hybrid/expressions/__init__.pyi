@@ -2,12 +2,14 @@
 
 from .derivatives import (
     Nodes as Nodes,
+    Switch as Switch,
     derivative as derivative,
     determinant as determinant,
     dot as dot,
     gradient as gradient,
     jacobian as jacobian,
     solve_definite as solve_definite,
+    switches as switches,
 )
 from .display import sympy_expressions as sympy_expressions
 from .duals import (
@@ -39,4 +41,3 @@ from .recording import (
     recorded_nodes as recorded_nodes,
 )
 from .straight_code import StraightLine as StraightLine, straight_line as straight_line
-from .switches import Switch as Switch, switches as switches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from hybrid.expressions.constants import applied
+from hybrid.expressions.functions import applied
 from hybrid.expressions.graph import Graph
 
 __all__ = ["NotRationalError", "exact_values"]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.expressions.constants import exact_value, value_of
-from hybrid.expressions.functions import FUNCTIONS
+from hybrid.expressions.functions import FUNCTIONS, exact_value, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

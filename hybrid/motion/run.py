@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
+from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import least_mass, posture
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
@@ -260,7 +261,7 @@ class Run:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
             self.pace.at_once = 0
-            if (choice.mode, "accumulation") not in self._said:
+            if ContactMode.STICK in choice.mode.values() and (choice.mode, "accumulation") not in self._said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
         if passage.error is not None:
             raise passage.error

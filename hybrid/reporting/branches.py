@@ -1,16 +1,33 @@
-"""The branch of postures that an answer belongs to, as plain values, in words and as the start of another answer."""
+"""Answers over postures and parameters as plain values for JSON: critical friction, maps, certified or not.
+
+The branch of postures that such an answer belongs to: as plain values, in words, as the start of another answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
+from hybrid.reporting.records import Json, plain
+
 if TYPE_CHECKING:
+    from hybrid.analysis import CertifiedFriction, CertifiedMap, CriticalFriction, RegionMap
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
     from hybrid.dynamics.posture_branch import PostureBranch
 
-__all__ = ["branch_record", "branch_sentences", "branch_through"]
+__all__ = [
+    "branch_record",
+    "branch_sentences",
+    "branch_through",
+    "certified_friction_record",
+    "certified_record",
+    "critical_friction_record",
+    "map_record",
+    "slice_record",
+]
 
 
 def branch_record(branch: PostureBranch | None) -> dict[str, Any] | None:
@@ -90,8 +107,8 @@ def branch_through(
     dict of str to float, or None
         None where the pins fix the posture by linear equations.
     """
-    from hybrid.dynamics.pin_values import sort_pins
     from hybrid.dynamics.positions import is_explicit
+    from hybrid.dynamics.state import sort_pins
 
     mechanism = dynamics.mechanism
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
@@ -105,3 +122,153 @@ def branch_through(
     if is_explicit(dynamics, found):
         return None
     return swept | {name: known[name] for name in mechanism.coordinates if name not in found.positions}
+
+
+def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
+    """A critical friction over postures; an infinite minimum is None.
+
+    Parameters
+    ----------
+    found : CriticalFriction
+
+    Returns
+    -------
+    dict
+        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact``, ``gap`` and ``joint``; ``branch``, as
+        :func:`branch_record` has it.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import critical_friction, derive
+    >>> from hybrid.analysis import Axis
+    >>> rod = derive(mechanisms.load("painleve_rod"))
+    >>> record = critical_friction_record(critical_friction(rod, over=[Axis.parse("theta=0:pi/2")]))
+    >>> round(record["minimum"], 9), record["mode"]
+    (1.333333333, 'slide+')
+    """
+    own = attrs.asdict(found, filter=lambda attribute, _: attribute.name != "branch")
+    return {name: plain(value) for name, value in own.items()} | {"branch": plain(branch_record(found.branch))}
+
+
+def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
+    """Proved bounds of a critical friction over postures; an infinite one is None.
+
+    Parameters
+    ----------
+    found : CertifiedFriction
+
+    Returns
+    -------
+    dict
+        The ``contact``; ``minimum``, the two bounds; ``at``, where the upper one was met; ``minimum_sampled`` and
+        ``joint_sampled``, the minimum and the joint limit of several contacts as a scan sees them, which are not
+        proved; ``joint``, with the two bounds of its ``factor``, or null.
+    """
+    sampled = critical_friction_record(found.sampled)
+    return {
+        "contact": sampled["contact"],
+        "minimum": [found.low, plain(found.high)],
+        "minimum_sampled": sampled["minimum"],
+        "at": dict(found.at),
+        "joint": None if found.joint is None else {"factor": [plain(bound) for bound in found.joint]},
+        "joint_sampled": sampled["joint"],
+        "branch": None,
+    }
+
+
+def map_record(region_map: RegionMap) -> dict[str, Json]:
+    """The areas of a region map, without its cells.
+
+    Parameters
+    ----------
+    region_map : RegionMap
+
+    Returns
+    -------
+    dict
+        ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
+        labels are sorted and joined by a bar (``none`` if empty); ``sampled`` names what holds as far as cells see. Of
+        an interrupted map ``complete`` is False, ``missing`` the number of cells that are not there, and shares are
+        those of the others. ``general_cells`` were decided by the general method, the others by compiled operations.
+        ``branch`` is what :func:`branch_record` has.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, region_map
+    >>> from hybrid.analysis import Axis
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> axes = [Axis.parse("phi=0:pi:4"), Axis.parse("phi_dot=-1:1:2")]
+    >>> map_record(region_map(rod, axes=axes, pins={"slip.tip": "+0"}))["verdict_fractions"]
+    {'UNIQUE': 1.0}
+    """
+    axes = [{"name": axis.name, "low": axis.low, "high": axis.high, "n": axis.n} for axis in region_map.axes]
+    return {
+        "axes": axes,
+        "cells": int(region_map.verdict.size),
+        "verdict_fractions": plain(region_map.verdict_fractions),
+        "mode_fractions": plain(region_map.mode_fractions),
+        "sampled": ["verdict_fractions", "mode_fractions"],
+        "missing": region_map.n_missing,
+        "complete": region_map.is_complete,
+        "general_cells": region_map.n_general,
+        "branch": plain(branch_record(region_map.branch)),
+    }
+
+
+def certified_record(certified: CertifiedMap) -> dict[str, Json]:
+    """What a certified map proves, without its boxes.
+
+    Parameters
+    ----------
+    certified : CertifiedMap
+
+    Returns
+    -------
+    dict
+        ``axes``; the ``gap`` of the bounds that was reached, and ``gap_wanted``; ``complete``; bounds of the share of
+        every region that is not excluded; the share of boxes that hold several; for the three verdicts other than
+        UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``;
+        ``reasons`` why no more is proved. ``branch`` as :func:`branch_record` has it.
+    """
+    return {
+        "axes": [{"name": axis.name, "low": axis.low, "high": axis.high} for axis in certified.axes],
+        "gap": certified.gap,
+        "gap_wanted": certified.gap_wanted,
+        "complete": certified.complete,
+        "regions": {name: list(bounds) for name, bounds in certified.regions.items()},
+        "undecided": certified.undecided,
+        "absent": dict(certified.absent),
+        "witness": plain({key: attrs.asdict(item) for key, item in certified.witness.items()}),
+        "reasons": plain([attrs.asdict(item) for item in certified.reasons]),
+        "evaluations": certified.evaluations,
+        "boxes": certified.boxes,
+        "branch": plain(branch_record(certified.branch)),
+    }
+
+
+def slice_record(shown: CertifiedMap, at: Mapping[str, float]) -> dict[str, Json] | None:
+    """What a certified map proves about a slice of its box.
+
+    Parameters
+    ----------
+    shown : CertifiedMap
+        The slice, as :func:`hybrid.sliced` returns it.
+    at : mapping of str to float
+        Values of the axes that were given up.
+
+    Returns
+    -------
+    dict or None
+        ``at``; bounds of the shares of ``regions``, the ``undecided`` share and the number of ``boxes`` of the slice.
+        None for no slice.
+    """
+    if not at:
+        return None
+    return {
+        "at": dict(at),
+        "regions": {name: list(bounds) for name, bounds in shown.regions.items()},
+        "undecided": shown.undecided,
+        "boxes": shown.boxes,
+    }

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 from matplotlib.figure import Figure
 
-from hybrid.reporting.files import whole_file
+from hybrid.files import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
+from hybrid.files import whole_file
 from hybrid.reporting.figures import settings
-from hybrid.reporting.files import whole_file
 from hybrid.reporting.scene import build_scene
 from hybrid.reporting.stage import FilmStage
 

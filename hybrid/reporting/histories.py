@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.declaration.unit_names import product, read_unit, to_power, unit_text
-from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.reporting.figures import settings
 from hybrid.reporting.symbols import with_unit
 from hybrid.tolerances import ROUNDING

@@ -1,15 +1,18 @@
-"""A linted log as a page: shares, a timeline of the critical factor, and the worst frames with their postures."""
+"""A linted log, as plain values for JSON and as a page: shares, a timeline of the critical factor, the worst frames."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import metadata
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
-from hybrid.reporting.figures import figure_svg, new_figure, settings
-from hybrid.reporting.lint import RESOLVED_TITLES, lint_record, resolved_rows
-from hybrid.reporting.page import inline_svg, page_html, page_markdown
+from hybrid.reporting.figures import new_figure, settings
+from hybrid.reporting.page import page_html, page_markdown, picture_html
+from hybrid.reporting.records import plain
 from hybrid.reporting.wording import number_text
 from hybrid.tolerances import NOTHING
 
@@ -24,13 +27,102 @@ if TYPE_CHECKING:
     from hybrid.numeric.lint_report import LintReport, ThresholdShares
 
 __all__ = [
+    "RESOLVED_TITLES",
     "lint_pictures",
+    "lint_record",
     "lint_view",
     "plot_posture",
     "plot_timeline",
     "render_lint_html",
     "render_lint_markdown",
+    "resolved_rows",
 ]
+
+
+Json = object
+
+RESOLVED_TITLES = ("stiffness (N/m)", "penalty: largest", "until", "step (s)", "time stepping", "solutions")
+
+QUANTILES = (0.01, 0.1, 0.5)
+
+
+def lint_record(report: LintReport, **options: Json) -> dict[str, Json]:
+    """A linted log under the keys that the command line promises.
+
+    Parameters
+    ----------
+    report : LintReport
+    **options : object
+        Others that were given, to be told among the ``thresholds``.
+
+    Returns
+    -------
+    dict
+        ``verdict_fractions`` and ``by_friction`` are shares of the ``counted`` frames; ``frames`` is ``counted``, those
+        of ``resting`` and those of ``left_out`` together.
+    """
+    resting = sum(report.resting.values())
+    record = {
+        "model": report.model,
+        "frames": report.frames,
+        "counted": report.counted,
+        "resting": {
+            "frames": resting,
+            "verdict_fractions": {verdict: count / resting for verdict, count in report.resting.items()},
+            "standing": {"frames": report.standing, "sample": report.standing_sample},
+        },
+        "left_out": report.left_out,
+        "verdict_fractions": {verdict: count / report.counted for verdict, count in report.verdicts.items()},
+        "by_friction": [
+            {"friction": friction, "none": none, "several": several} for friction, none, several in report.by_friction
+        ],
+        "critical_factor": {
+            "minimum": report.minimum,
+            "quantiles": {str(share): report.quantile(share) for share in QUANTILES},
+        },
+        "worst": [
+            {**attrs.asdict(item), "contacts": list(item.contacts), "A": item.A, "b": item.b} for item in report.worst
+        ],
+        "friction_in_force": [
+            {"pair": list(pair), "value": value, "declared": [first, second], "source": source}
+            for pair, value, first, second, source in report.friction_in_force
+        ],
+        "thresholds": {**attrs.asdict(report.thresholds), **options},
+        "notes": list(report.notes),
+        "resolved": None if report.resolved is None else attrs.asdict(report.resolved),
+        "complete": report.is_complete,
+    }
+    return {name: plain(value) for name, value in record.items()}
+
+
+def resolved_rows(run: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Penalty runs and time steps of a frame side by side, in words.
+
+    Parameters
+    ----------
+    run : mapping
+        A record of :class:`ResolvedFriction`.
+
+    Returns
+    -------
+    list of tuple of str
+        Under :data:`RESOLVED_TITLES`; of several contacts the largest force.
+    """
+    endings = {"slip": "a slip ends", "rebound": "rebound", "steps": "5000 steps"}
+    rows = list[tuple[str, ...]]()
+    for penalty, step in zip_longest(run["penalty"], run["time_stepping"]):
+        left, right = ("", "", ""), ("", "", "")
+        if penalty is not None:
+            left = (number_text(penalty["stiffness"]), _largest(penalty["force"]), endings[penalty["ending"]])
+        if step is not None:
+            right = (number_text(step["step"]), " or ".join(map(_largest, step["forces"])), step["verdict"])
+        rows.append((*left, *right))
+    return rows
+
+
+def _largest(force: Mapping[str, float]) -> str:
+    return number_text(float(f"{max(force.values()):.4g}"))
+
 
 _TOP = 3.0  # critical factors above are drawn at the edge: no material comes near them
 _WIDTH = 7.5  # inches, of a page
@@ -87,13 +179,14 @@ def lint_pictures(report: LintReport, postures: Mapping[int, Skeleton | NDArray[
     """
     pictures: dict[str, Sequence[str]] = {}
     if report.counted:
-        svg = figure_svg(plot_timeline(report))
-        pictures["timeline"] = [inline_svg(svg, prefix="timeline-", label="Critical factor of friction along the log")]
+        timeline = picture_html(plot_timeline(report), "timeline", "Critical factor of friction along the log")
+        pictures["timeline"] = [timeline]
     for frame, posture in postures.items():
-        is_photo = isinstance(posture, np.ndarray)  # stays as it is on a dark page
-        svg = figure_svg(_picture(posture) if isinstance(posture, np.ndarray) else plot_posture(posture))
-        prefix = f"{'photo' if is_photo else 'posture'}-{frame}-"
-        pictures[str(frame)] = [inline_svg(svg, prefix=prefix, label=f"Posture at frame {frame}")]
+        if isinstance(posture, np.ndarray):  # stays as it is on a dark page
+            figure, kind = _picture(posture), "photo"
+        else:
+            figure, kind = plot_posture(posture), "posture"
+        pictures[str(frame)] = [picture_html(figure, f"{kind}-{frame}", f"Posture at frame {frame}")]
     return pictures
 
 

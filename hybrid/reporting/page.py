@@ -14,6 +14,7 @@ from hybrid.reporting.wording import number_text
 
 if TYPE_CHECKING:
     import jinja2
+    from matplotlib.figure import Figure
 
 __all__ = [
     "Html",
@@ -23,6 +24,7 @@ __all__ = [
     "number_html",
     "page_html",
     "page_markdown",
+    "picture_html",
     "stylesheet",
     "unit_html",
 ]
@@ -140,12 +142,14 @@ def body_html(template: str, view: Mapping[str, Any], *, pictures: Mapping[str, 
     return _body(template, view, pictures)[0]
 
 
-def number_html(value: Any) -> str:
+def number_html(value: Any, *, exact: Any = None) -> str:
     """A number with raised powers; the full value of a float is in the attribute ``value``.
 
     Parameters
     ----------
     value : float, int, a sequence of them, or None
+    exact : float, optional
+        The full value, where rounding was taken off the one to show.
 
     Returns
     -------
@@ -158,7 +162,8 @@ def number_html(value: Any) -> str:
     '<data value="1e-07">1·10<sup>−7</sup></data>'
     """
     shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))
-    return f'<data value="{value!r}">{shown}</data>' if isinstance(value, float) else shown
+    full = value if exact is None else exact
+    return f'<data value="{full!r}">{shown}</data>' if isinstance(value, float) else shown
 
 
 def unit_html(text: str) -> str:
@@ -215,6 +220,27 @@ def inline_svg(svg: str, *, prefix: str, label: str) -> str:
     )
     text = re.sub(r"(<style[^>]*>)\s*\*", rf"\1#{prefix}root *", text)  # the one rule that matplotlib writes
     return f'<div id="{prefix}root" role="img" aria-label="{html.escape(label)}">{text}</div>'
+
+
+def picture_html(figure: Figure, kind: str, label: str) -> str:
+    """A figure as a part of a page.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    kind : str
+        Without spaces; of the pictures of a page each has its own.
+    label : str
+        As of :func:`inline_svg`.
+
+    Returns
+    -------
+    str
+        Markup.
+    """
+    from hybrid.reporting.figures import figure_svg  # a page without pictures needs no plots
+
+    return inline_svg(figure_svg(figure), prefix=f"{kind}-", label=label)
 
 
 def _environment(pieces: list[str] | None) -> jinja2.Environment:

@@ -1,34 +1,32 @@
-"""Results as plain values for JSON, under the keys that the command line promises."""
+"""States, verdicts, comparisons and motions as plain values for JSON, under the keys that the command line promises."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.reporting.branches import branch_record
-
 if TYPE_CHECKING:
-    from hybrid.analysis import CertifiedFriction, CertifiedMap, CriticalFriction, RegionMap
+    from hybrid.analysis import Comparison
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection, TreeCertificate
+    from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics import Dynamics, State
+    from hybrid.motion import Event, HandedOver, MotionTree, Trajectory
     from hybrid.numeric import NumericState
 
 __all__ = [
-    "certified_friction_record",
-    "certified_record",
     "closed_form_contacts",
-    "critical_friction_record",
+    "comparison_record",
     "decided_record",
     "labels",
-    "map_record",
+    "motion_record",
     "numeric_verdict_record",
     "plain",
-    "slice_record",
     "state_record",
+    "tree_record",
     "verdict_record",
 ]
 
@@ -206,154 +204,142 @@ def decided_record(selection: Selection, coordinates: Sequence[str]) -> dict[str
     return {name: plain(value) for name, value in record.items()}
 
 
-def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
-    """A critical friction over postures; an infinite minimum is None.
+def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> dict[str, Json]:
+    """A comparison as plain JSON values.
 
     Parameters
     ----------
-    found : CriticalFriction
+    dynamics : Dynamics
+    state : State
+    found : Comparison
 
     Returns
     -------
     dict
-        ``minimum``, ``at``, ``mode``, ``paradox_intervals``, ``contact``, ``gap`` and ``joint``; ``branch``, as
-        :func:`branch_record` has it.
+        ``mechanism, state, verdict, rows[], observed_order, order_standard_error, order_stiffness, order_runs,
+        notes[]``. Planar quantities are numbers, spatial ones lists; an infinite time is None.
 
     Examples
     --------
     >>> import mechanisms
-    >>> from hybrid import critical_friction, derive
-    >>> from hybrid.analysis import Axis
-    >>> rod = derive(mechanisms.load("painleve_rod"))
-    >>> record = critical_friction_record(critical_friction(rod, over=[Axis.parse("theta=0:pi/2")]))
-    >>> round(record["minimum"], 9), record["mode"]
-    (1.333333333, 'slide+')
+    >>> from hybrid import compare, derive, solve_state
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> state = solve_state(ball, {"gap_dot.floor": -1})
+    >>> comparison_record(ball, state, compare(ball, state, stiffness=()))["rows"][0]["method"]
+    'newton'
     """
-    own = attrs.asdict(found, filter=lambda attribute, _: attribute.name != "branch")
-    return {name: plain(value) for name, value in own.items()} | {"branch": plain(branch_record(found.branch))}
+    rows = []
+    for row in found.rows:
+        record = attrs.asdict(row)
+        for key in ("slip_after", "impulse_T"):
+            record[key] = {name: value[0] if len(value) == 1 else value for name, value in record[key].items()}
+        rows.append(plain(record))
+    fit = found.fit
+    return {
+        "mechanism": dynamics.name,
+        "state": state_record(dynamics, state),
+        "verdict": found.verdict,
+        "rows": rows,
+        "observed_order": plain(found.observed_order),
+        "order_standard_error": None if fit is None else plain(fit.standard_error),
+        "order_stiffness": None if fit is None else list(fit.stiffness),
+        "order_runs": 0 if fit is None else fit.runs,
+        "notes": list(found.notes),
+    }
 
 
-def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
-    """Proved bounds of a critical friction over postures; an infinite one is None.
+def motion_record(motion: Trajectory) -> dict[str, Any]:
+    """A motion as a plain JSON object.
 
     Parameters
     ----------
-    found : CertifiedFriction
+    motion : Trajectory
 
     Returns
     -------
     dict
-        The ``contact``; ``minimum``, the two bounds; ``at``, where the upper one was met; ``minimum_sampled`` and
-        ``joint_sampled``, the minimum and the joint limit of several contacts as a scan sees them, which are not
-        proved; ``joint``, with the two bounds of its ``factor``, or null.
+        Keys ``mechanism, method, events, termination, cause, final, energy, warnings, handed_over, complete``; the
+        last one is False for a motion that was interrupted.
     """
-    sampled = critical_friction_record(found.sampled)
+    from hybrid.motion import Termination  # what decides a state needs no motions
+
+    energy = motion.energy()
     return {
-        "contact": sampled["contact"],
-        "minimum": [found.low, plain(found.high)],
-        "minimum_sampled": sampled["minimum"],
-        "at": dict(found.at),
-        "joint": None if found.joint is None else {"factor": [plain(bound) for bound in found.joint]},
-        "joint_sampled": sampled["joint"],
-        "branch": None,
+        "mechanism": motion.dynamics.name,
+        "method": motion.method,
+        "events": [_event_record(motion, event) for event in motion.events],
+        "termination": motion.termination.name,
+        "cause": motion.cause,
+        "final": {"t": float(motion.t), "q": _named(motion, motion.q), "v": _named(motion, motion.v, rates=True)},
+        "energy": {
+            "initial": plain(energy.initial),
+            "final": plain(energy.final),
+            "dissipated": plain(energy.dissipated),
+            "friction": plain(energy.friction),
+            "impacts": plain(energy.impacts),
+            "applied": plain(energy.applied),
+            "residual": plain(energy.residual),
+        },
+        "warnings": list(motion.warnings),
+        "handed_over": None if motion.handed_over is None else _springs_record(motion.handed_over),
+        "complete": motion.termination is not Termination.INTERRUPTED,
     }
 
 
-def map_record(region_map: RegionMap) -> dict[str, Json]:
-    """The areas of a region map, without its cells.
+def _springs_record(springs: HandedOver) -> dict[str, Any]:
+    return {"t": float(springs.t), "stiffness": dict(springs.stiffness)}
+
+
+def tree_record(tree: MotionTree) -> dict[str, Any]:
+    """All motions from one state as a plain JSON object: the first, and ``limbs`` all branches with their parents.
 
     Parameters
     ----------
-    region_map : RegionMap
+    tree : MotionTree
 
     Returns
     -------
     dict
-        ``axes``, the number of ``cells``, and the share of every verdict and of every set of consistent modes, whose
-        labels are sorted and joined by a bar (``none`` if empty); ``sampled`` names what holds as far as cells see. Of
-        an interrupted map ``complete`` is False, ``missing`` the number of cells that are not there, and shares are
-        those of the others. ``general_cells`` were decided by the general method, the others by compiled operations.
-        ``branch`` is what :func:`branch_record` has.
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import derive, region_map
-    >>> from hybrid.analysis import Axis
-    >>> rod = derive(mechanisms.load("rod_on_incline"))
-    >>> axes = [Axis.parse("phi=0:pi:4"), Axis.parse("phi_dot=-1:1:2")]
-    >>> map_record(region_map(rod, axes=axes, pins={"slip.tip": "+0"}))["verdict_fractions"]
-    {'UNIQUE': 1.0}
+        The keys of `motion_record` for the first motion, ``limbs`` and ``complete``. A branch has the number of its
+        ``parent`` and the ``choice`` that began it.
     """
-    axes = [{"name": axis.name, "low": axis.low, "high": axis.high, "n": axis.n} for axis in region_map.axes]
+    branches = [
+        {"parent": branch.parent, "choice": branch.choice, **motion_record(branch.motion)} for branch in tree.branches
+    ]
+    return {**motion_record(tree.branches[0].motion), "limbs": branches, "complete": tree.is_complete}
+
+
+def _named(motion: Trajectory, values: Any, *, rates: bool = False) -> dict[str, float]:
+    mechanism = motion.dynamics.mechanism
+    names = mechanism.velocities if rates else mechanism.coordinates
+    return {name: float(value) + 0.0 for name, value in zip(names, values, strict=True)}
+
+
+def _modes(mode: Mode | None) -> dict[str, str]:
+    return {} if mode is None else {name: label.value for name, label in mode.items()}
+
+
+def _event_record(motion: Trajectory, event: Event) -> dict[str, Any]:
     return {
-        "axes": axes,
-        "cells": int(region_map.verdict.size),
-        "verdict_fractions": plain(region_map.verdict_fractions),
-        "mode_fractions": plain(region_map.mode_fractions),
-        "sampled": ["verdict_fractions", "mode_fractions"],
-        "missing": region_map.n_missing,
-        "complete": region_map.is_complete,
-        "general_cells": region_map.n_general,
-        "branch": plain(branch_record(region_map.branch)),
+        "t": float(event.t),
+        "kind": event.kind.value,
+        "contact": ", ".join(event.elements),
+        "guards": [{"kind": guard.kind.value, "contact": guard.element} for guard in event.guards],
+        "mode_before": _modes(event.mode_before),
+        "mode_after": _modes(event.mode_after),
+        "q": _named(motion, event.q),
+        "v": _named(motion, event.v_after, rates=True),
+        "verdict": None if event.verdict is None else event.verdict.name,
+        "note": event.note,
+        "impact": None if event.impact is None else _impact_record(event.impact),
     }
 
 
-def certified_record(certified: CertifiedMap) -> dict[str, Json]:
-    """What a certified map proves, without its boxes.
-
-    Parameters
-    ----------
-    certified : CertifiedMap
-
-    Returns
-    -------
-    dict
-        ``axes``; the ``gap`` of the bounds that was reached, and ``gap_wanted``; ``complete``; bounds of the share of
-        every region that is not excluded; the share of boxes that hold several; for the three verdicts other than
-        UNIQUE whether they are ``absent``, with a ``witness`` where not; numbers of ``evaluations`` and ``boxes``;
-        ``reasons`` why no more is proved. ``branch`` as :func:`branch_record` has it.
-    """
-    return {
-        "axes": [{"name": axis.name, "low": axis.low, "high": axis.high} for axis in certified.axes],
-        "gap": certified.gap,
-        "gap_wanted": certified.gap_wanted,
-        "complete": certified.complete,
-        "regions": {name: list(bounds) for name, bounds in certified.regions.items()},
-        "undecided": certified.undecided,
-        "absent": dict(certified.absent),
-        "witness": plain({key: attrs.asdict(item) for key, item in certified.witness.items()}),
-        "reasons": plain([attrs.asdict(item) for item in certified.reasons]),
-        "evaluations": certified.evaluations,
-        "boxes": certified.boxes,
-        "branch": plain(branch_record(certified.branch)),
-    }
-
-
-def slice_record(shown: CertifiedMap, at: Mapping[str, float]) -> dict[str, Json] | None:
-    """What a certified map proves about a slice of its box.
-
-    Parameters
-    ----------
-    shown : CertifiedMap
-        The slice, as :func:`hybrid.sliced` returns it.
-    at : mapping of str to float
-        Values of the axes that were given up.
-
-    Returns
-    -------
-    dict or None
-        ``at``; bounds of the shares of ``regions``, the ``undecided`` share and the number of ``boxes`` of the slice.
-        None for no slice.
-    """
-    if not at:
-        return None
-    return {
-        "at": dict(at),
-        "regions": {name: list(bounds) for name, bounds in shown.regions.items()},
-        "undecided": shown.undecided,
-        "boxes": shown.boxes,
-    }
+def _impact_record(impact: Impact) -> dict[str, Any]:
+    """The law, the energy it took, and its phases; durations in fast time, None where endless."""
+    phases = [{"kind": phase.kind, "duration": plain(phase.duration)} for phase in impact.phases]
+    change = plain(impact.energy_change)
+    return {"law": impact.law, "energy_change": change, "duration": plain(impact.duration), "phases": phases}
 
 
 def _scalar(components: Sequence[float]) -> Json:

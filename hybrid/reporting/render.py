@@ -5,20 +5,21 @@ from __future__ import annotations
 import html
 import json
 import re
-from importlib import resources
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.dynamics.pin_values import quantities_with_units
+from hybrid.analysis.maps.axes import quantities_with_units
+from hybrid.declaration.units import Units, inequality_unit
 from hybrid.dynamics.readable import TOO_LONG
-from hybrid.reporting.page import Html, inline_svg, loader
+from hybrid.reporting.page import Html, loader, number_html, picture_html, stylesheet, unit_html
+from hybrid.reporting.records import decided_record, verdict_record
 from hybrid.reporting.report import Report, report_record
 from hybrid.reporting.symbols import formula_html, symbol, symbol_html
 from hybrid.reporting.touching import posture
 from hybrid.reporting.wording import (
     bilateral_sentence,
-    inequality_unit,
     mode_text,
     number_text,
     settled,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     import jinja2
 
+    from hybrid.contact import Selection
     from hybrid.dynamics import Dynamics
 
 __all__ = [
@@ -40,8 +42,47 @@ __all__ = [
     "report_environment",
     "report_pictures",
     "report_view",
+    "selection_record",
     "verdict_view",
 ]
+
+
+def selection_record(selection: Selection) -> dict[str, Any]:
+    """Everything that is known about the state that was decided.
+
+    Parameters
+    ----------
+    selection : Selection
+
+    Returns
+    -------
+    dict
+        The keys of :func:`hybrid.reporting.verdict_record`, and ``units`` by kind and name, empty where they are not
+        known. Accelerations of a model that is numbers are those of ``q0`` and so on.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, select
+    >>> record = selection_record(select(derive(mechanisms.load("bouncing_ball")), {}))
+    >>> record["branches"][0]["acceleration"], record["units"]["accelerations"]["y"]
+    ({'y': 0.0}, 'm/s²')
+    """
+    dynamics, state = selection.dynamics, selection.state
+    if dynamics is None or state is None:
+        names = [f"q{k}" for k in range(selection.problem.a_free.shape[-1])]
+        known: dict[str, Any] = {
+            "mechanism": selection.problem.mechanism,
+            "state": {"q": {}, "v": {}, "t": 0.0, "sides": {}},
+            **decided_record(selection, names),
+        }
+        units = Units.none()
+    else:
+        given = {name: dynamics.values[name] for name in dynamics.given}
+        known = verdict_record(dynamics, state, selection, parameters=given)
+        units = dynamics.mechanism.units()
+    return known | {"units": {name: defaultdict(str, table) for name, table in units.tables().items()}}
+
 
 _FLOWS = {
     "to sticking": "returns to sticking",
@@ -104,9 +145,8 @@ def render_html(report: Report) -> str:
     record = report_record(report)
     view = report_view(report, record)
     pictures = {name: Html(svg) for name, svg in report_pictures(report, record).items()}
-    style = (resources.files("hybrid.reporting") / "templates" / "report.css").read_text(encoding="utf-8")
     template = report_environment(autoescape=True).get_template("report.html")
-    return template.render(view, pictures=pictures, css=Html(style))
+    return template.render(view, pictures=pictures, css=stylesheet())
 
 
 def render_markdown(report: Report) -> str:
@@ -158,20 +198,14 @@ def report_environment(*, autoescape: bool) -> jinja2.Environment:
         lstrip_blocks=True,
     )
 
-    def number(value: Any, *, exact: Any = None) -> str:
-        shown = re.sub(r"·10\^(−?\d+)", r"·10<sup>\1</sup>", number_text(value))
-        if not isinstance(value, float):
-            return Html(shown)
-        return Html(f'<data value="{value if exact is None else exact!r}">{shown}</data>')
-
     if autoescape:
         templates.filters |= {
-            "number": number,
-            "settled": lambda value, branch: number(settled(value, _size(branch)), exact=value),
+            "number": lambda value: Html(number_html(value)),
+            "settled": lambda value, branch: Html(number_html(settled(value, _size(branch)), exact=value)),
             "sym": lambda name: Html(_dotted(name) if "." in name else symbol_html(name)),
             "formula": lambda text: Html(html.escape(text) if text.startswith(TOO_LONG) else formula_html(text)),
             "dotted": lambda name: Html(_dotted(name)),
-            "unit": lambda text: Html(_unit_html(text)),
+            "unit": lambda text: Html(unit_html(text)),
             "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
         }
     else:
@@ -207,11 +241,6 @@ def _dotted(name: str) -> str:
 def _unit(text: str) -> str:
     """A unit, and nothing for a pure number."""
     return "" if text == "1" else text
-
-
-def _unit_html(text: str) -> str:
-    """A unit with raised powers, escaped."""
-    return re.sub(r"\^(?:\(([-0-9/]+)\)|(-?[0-9]+))", r"<sup>\1\2</sup>", html.escape(_unit(text)))
 
 
 def _escaped(text: str) -> str:
@@ -350,7 +379,6 @@ def report_pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]
     """
     from hybrid.reporting.automaton import plot_automaton
     from hybrid.reporting.cones import friction_cones, plot_cones
-    from hybrid.reporting.figures import figure_svg
     from hybrid.reporting.plot import plot_map
     from hybrid.reporting.touching import plot_posture
 
@@ -358,17 +386,23 @@ def report_pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]
     closed = tuple(item.name for item in report.selection.problem.elements if item.name in report.dynamics.contacts)
     drawn = posture(report.dynamics, report.state, closed=closed, parameters=report.parameters)
     if drawn is not None:
-        svg = figure_svg(plot_posture(drawn))
-        found["posture"] = inline_svg(svg, prefix="posture-", label=f"{record['mechanism']} at the state")
+        found["posture"] = picture_html(plot_posture(drawn), "posture", f"{record['mechanism']} at the state")
     cones = friction_cones(report.selection)
     if cones:
-        svg = figure_svg(plot_cones(cones, units=report.dynamics.mechanism.units().forces, style="page"))
-        found["cones"] = inline_svg(svg, prefix="cones-", label="Friction cones with the contact forces in them")
+        found["cones"] = picture_html(
+            plot_cones(cones, units=report.dynamics.mechanism.units().forces, style="page"),
+            "cones",
+            "Friction cones with the contact forces in them",
+        )
     if report.region_map is not None:
         units = quantities_with_units(report.dynamics)
-        svg = figure_svg(plot_map(report.region_map, state=report.place, units=units, style="page"))
-        found["map"] = inline_svg(svg, prefix="map-", label="Consistent modes around the state")
+        found["map"] = picture_html(
+            plot_map(report.region_map, state=report.place, units=units, style="page"),
+            "map",
+            "Consistent modes around the state",
+        )
     if report.automaton is not None:
-        svg = figure_svg(plot_automaton(report.automaton, highlight=report.consistent))
-        found["automaton"] = inline_svg(svg, prefix="automaton-", label="Automaton of modes")
+        found["automaton"] = picture_html(
+            plot_automaton(report.automaton, highlight=report.consistent), "automaton", "Automaton of modes"
+        )
     return found

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.reporting.figures import figure_svg
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
-from hybrid.reporting.page import inline_svg, page_html, page_markdown
-from hybrid.reporting.records import Json, plain, state_record
+from hybrid.reporting.page import page_html, page_markdown, picture_html
+from hybrid.reporting.records import comparison_record
 from hybrid.reporting.report import command_line
 from hybrid.tolerances import NOTHING, Tolerances
 
@@ -30,7 +29,6 @@ __all__ = [
     "ComparisonReport",
     "build_comparison",
     "comparison_pictures",
-    "comparison_record",
     "comparison_view",
     "render_comparison_html",
     "render_comparison_markdown",
@@ -149,50 +147,6 @@ def _command(
     chosen = [] if stiffness is None else ["--stiffness", ",".join(f"{K:.17g}" for K in stiffness)]
     chosen += [] if damping is None else ["--damping", f"{damping:.17g}"]
     return shlex.join(["painleve", "compare", *words[2:-2], *chosen, "-o", "comparison.html"])
-
-
-def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> dict[str, Json]:
-    """A comparison as plain JSON values.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    state : State
-    found : Comparison
-
-    Returns
-    -------
-    dict
-        ``mechanism, state, verdict, rows[], observed_order, order_standard_error, order_stiffness, order_runs,
-        notes[]``. Planar quantities are numbers, spatial ones lists; an infinite time is None.
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import compare, derive, solve_state
-    >>> ball = derive(mechanisms.load("bouncing_ball"))
-    >>> state = solve_state(ball, {"gap_dot.floor": -1})
-    >>> comparison_record(ball, state, compare(ball, state, stiffness=()))["rows"][0]["method"]
-    'newton'
-    """
-    rows = []
-    for row in found.rows:
-        record = attrs.asdict(row)
-        for key in ("slip_after", "impulse_T"):
-            record[key] = {name: value[0] if len(value) == 1 else value for name, value in record[key].items()}
-        rows.append(plain(record))
-    fit = found.fit
-    return {
-        "mechanism": dynamics.name,
-        "state": state_record(dynamics, state),
-        "verdict": found.verdict,
-        "rows": rows,
-        "observed_order": plain(found.observed_order),
-        "order_standard_error": None if fit is None else plain(fit.standard_error),
-        "order_stiffness": None if fit is None else list(fit.stiffness),
-        "order_runs": 0 if fit is None else fit.runs,
-        "notes": list(found.notes),
-    }
 
 
 _LEADS = {
@@ -321,17 +275,12 @@ def comparison_pictures(report: ComparisonReport) -> dict[str, list[str]]:
         units = history_units(report.dynamics, contact, has_mode=comparison.has_mode)
         of_stiffness.add(units.get("stiffness", ""))
         drawn = [
-            inline_svg(
-                figure_svg(plot_panel(panel)),
-                prefix=f"history-{number}-{panel.key}-",
-                label=f"{panel.title} of {contact}",
-            )
+            picture_html(plot_panel(panel), f"history-{number}-{panel.key}", f"{panel.title} of {contact}")
             for panel in history_panels(comparison, contact, units=units)
         ]
         if drawn:
             pictures[contact] = drawn
     convergence = plot_convergence(comparison, unit=of_stiffness.pop() if len(of_stiffness) == 1 else "")
     if convergence is not None:
-        svg = figure_svg(convergence)
-        pictures[""] = [inline_svg(svg, prefix="convergence-", label="Convergence in stiffness")]
+        pictures[""] = [picture_html(convergence, "convergence", "Convergence in stiffness")]
     return pictures

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.reporting.figures import Style, StyleName, figure_svg, new_figure, settings
-from hybrid.reporting.page import inline_svg, page_html, page_markdown
+from hybrid.reporting.figures import Style, StyleName, new_figure, settings
+from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import plain
 from hybrid.reporting.symbols import heading, symbol_mathtext
 
@@ -243,10 +243,7 @@ def sensitivity_pictures(report: SensitivityReport) -> dict[str, list[str]]:
     -------
     dict of str to list of str
     """
-    svg = inline_svg(
-        figure_svg(plot_tornado(report, style="page")), prefix="tornado-", label="Tornado plot of the gradient"
-    )
-    return {"tornado": [svg]}
+    return {"tornado": [picture_html(plot_tornado(report, style="page"), "tornado", "Tornado plot of the gradient")]}
 
 
 def sensitivity_view(report: SensitivityReport) -> dict[str, Any]:

@@ -18,12 +18,11 @@ from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.pins import solve_state
 from hybrid.errors import StateError
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
+from hybrid.reporting.branches import critical_friction_record, map_record
 from hybrid.reporting.records import (
     Json,
     closed_form_contacts,
-    critical_friction_record,
     labels,
-    map_record,
     plain,
     verdict_record,
 )
@@ -389,7 +388,7 @@ def _critical(
     """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.analysis import critical_friction
     from hybrid.contact.sliding import BilateralContactError
-    from hybrid.dynamics.pin_values import pin_names
+    from hybrid.dynamics.state import pin_names
     from hybrid.reporting.branches import branch_through
     from hybrid.reporting.window import pins_around
 

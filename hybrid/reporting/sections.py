@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.page import Html, body_html, inline_svg
+from hybrid.reporting.page import Html, body_html, picture_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from matplotlib.figure import Figure
 
     from hybrid.analysis import (
         CertifiedFriction,
@@ -58,7 +56,7 @@ def notebook_html(body: str, *, verdict: str = "") -> str:
     Parameters
     ----------
     body : str
-        Markup with pictures as of :func:`hybrid.reporting.page.inline_svg`.
+        Markup with pictures as of :func:`hybrid.reporting.page.picture_html`.
     verdict : str, optional
         Class of the section, which gives it its colour.
 
@@ -219,8 +217,7 @@ def _dynamics(dynamics: Dynamics) -> str:
 
 
 def _selection(selection: Selection) -> str:
-    from hybrid.reporting.render import verdict_view
-    from hybrid.reporting.selections import selection_record
+    from hybrid.reporting.render import selection_record, verdict_view
     from hybrid.reporting.touching import plot_posture, posture
 
     dynamics, state = selection.dynamics, selection.state
@@ -232,7 +229,7 @@ def _selection(selection: Selection) -> str:
         closed = tuple(item.name for item in selection.problem.elements if item.name in dynamics.contacts)
         drawn = posture(dynamics, state, closed=closed, parameters=dynamics.given)
         if drawn is not None:
-            pictures = {"posture": _svg(plot_posture(drawn), "posture", f"{dynamics.name} at the state")}
+            pictures = {"posture": picture_html(plot_posture(drawn), "posture", f"{dynamics.name} at the state")}
     record |= {"equations": {"contact": {}}}
     absent = {
         "state": dynamics is None,
@@ -272,7 +269,7 @@ def _region_map(region_map: RegionMap) -> str:
         "percent": _percent,
         "failures": region_map.failures,
     }
-    picture = _svg(plot_map(region_map), "map", "Consistent modes")
+    picture = picture_html(plot_map(region_map), "map", "Consistent modes")
     return _of_markdown("section_map.md", view, pictures={"map": [picture]})
 
 
@@ -281,7 +278,7 @@ def _certified_map(certified: CertifiedMap) -> str:
 
     pictures = {}
     if len(certified.axes) == 2:
-        pictures = {"certified": [_svg(plot_certified_map(certified), "certified", "Consistent modes")]}
+        pictures = {"certified": [picture_html(plot_certified_map(certified), "certified", "Consistent modes")]}
     shown = ("axes", "regions", "absent", "boxes", "gap", "gap_wanted", "complete")
     view = {name: getattr(certified, name) for name in shown}
     places = {
@@ -318,7 +315,7 @@ def _automaton(automaton: Automaton) -> str:
     count = count_nodes(automaton.parts)
     pictures = {}
     if count <= MAX_DRAWN_NODES:
-        pictures = {"automaton": [_svg(plot_automaton(automaton), "automaton", "Automaton of modes")]}
+        pictures = {"automaton": [picture_html(plot_automaton(automaton), "automaton", "Automaton of modes")]}
     view = {
         "name": automaton.dynamics.mechanism.title or automaton.name,
         "count": count,
@@ -349,7 +346,7 @@ def _motion(motion: Trajectory) -> str:
         "more": max(0, len(motion.events) - _EVENTS),
         "warnings": motion.warnings,
     }
-    picture = _svg(plot_motion(motion), "motion", "Coordinates, velocities, forces and modes over time")
+    picture = picture_html(plot_motion(motion), "motion", "Coordinates, velocities, forces and modes over time")
     return _of_markdown("section_motion.md", view, pictures={"motion": [picture]})
 
 
@@ -357,7 +354,7 @@ def _ensemble(found: Ensemble) -> str:
     from hybrid.analysis.ensemble_tables import statistics
     from hybrid.reporting.ensembles import plot_ensemble
 
-    picture = _svg(plot_ensemble(found), "ensemble", "How the motions end")
+    picture = picture_html(plot_ensemble(found), "ensemble", "How the motions end")
     view = {"n": found.n, "missing": found.n_missing, "spread": statistics(found), "failures": found.failures}
     return _of_markdown("section_ensemble.md", view, pictures={"ensemble": [picture]})
 
@@ -408,12 +405,6 @@ def _of_report(
     drawn = {name: Html((pictures or {}).get(name, "")) for name in ("posture", "map", "automaton")}
     text = template.render(view, heading=heading, shown=shown, pictures=drawn)
     return notebook_html(text, verdict=verdict)
-
-
-def _svg(figure: Figure, kind: str, label: str) -> str:
-    from hybrid.reporting.figures import figure_svg
-
-    return inline_svg(figure_svg(figure), prefix=f"{kind}-", label=label)
 
 
 def _percent(share: float) -> str:

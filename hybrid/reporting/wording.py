@@ -10,7 +10,6 @@ from hybrid.tolerances import CANCELLED
 
 __all__ = [
     "bilateral_sentence",
-    "inequality_unit",
     "mode_text",
     "number_text",
     "settled",
@@ -20,12 +19,6 @@ __all__ = [
 
 _DIGITS = 6
 
-_INEQUALITIES = {
-    "lambda_N": "forces",
-    "lambda_T": "tangential_forces",
-    "a_N": "contact_accelerations",
-    "a_T": "tangential_accelerations",
-}
 _MEANINGS = {
     "UNIQUE": "The laws of rigid bodies and dry friction determine the motion.",
     "INDETERMINATE": (
@@ -39,36 +32,6 @@ _MEANINGS = {
     "HYPERSTATIC": "The motion is determined; how the contacts share the load is not.",
     "UNDECIDED": "The number of motions cannot be vouched for; the notes below say why.",
 }
-
-
-def inequality_unit(units: Mapping[str, Mapping[str, str]], contact: str, inequality: str) -> str:
-    """The unit of what an inequality of a mode compares with zero.
-
-    Parameters
-    ----------
-    units : mapping
-        Fields of :class:`hybrid.declaration.units.Units` by name.
-    contact : str
-        Empty where the inequality belongs to none.
-    inequality : str
-        As in a slack or violation.
-
-    Returns
-    -------
-    str
-        Empty where it is not known.
-
-    Examples
-    --------
-    >>> units = {"forces": {"tip": "N"}, "contact_accelerations": {"tip": "m/s²"}}
-    >>> inequality_unit(units, "tip", "a_N >= 0"), inequality_unit(units, "tip", "lambda_N >= 0")
-    ('m/s²', 'N')
-    """
-    quantity = inequality.lstrip("-(|").split(" ")[0].split("(")[-1]
-    for beginning, group in _INEQUALITIES.items():
-        if quantity.startswith(beginning):
-            return units[group].get(contact, "")
-    return ""
 
 
 def verdict_sentences(record: Mapping[str, Any]) -> tuple[str, str]:

@@ -2,18 +2,21 @@
 
 from lcp.exact.certificate import (
     NoSolutionCertificate,
+    RationalLCP,
     Refutation,
     certificate_from_json,
     certificate_to_json,
+    rational,
     verify,
 )
-from lcp.exact.lemke import ExactSolution, RationalLCP, lemke, rational
 from lcp.exact.search import (
     ExactPiece,
+    ExactSolution,
     ExactSolutionSet,
     basic_solution,
     enumerate_solutions,
     find_solution,
+    lemke,
     refute,
 )
 

@@ -3,7 +3,7 @@
 Up to four unknowns by minors, up to eight by principal pivot transforms; beyond that, and where rounding may have
 decided there, by the search of `lcp.dictionary` in floating point, each number with a bound of its error.
 
-Powers of two that bring rows and columns to one size, as in `lcp.scaling`, compiled.
+Powers of two that bring rows and columns to one size, as in `lcp.problem`, compiled.
 
 Maxima formed in any order.
 

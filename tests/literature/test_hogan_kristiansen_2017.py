@@ -11,7 +11,7 @@ import pytest
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, resolve, solve_state
 from hybrid.contact import EnergeticImpact, PoissonImpact, resolve_impact
-from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.compliance.resolution import Outcome
 
 

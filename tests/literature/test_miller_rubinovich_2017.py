@@ -14,7 +14,7 @@ import pytest
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.contact import resolve_impact
-from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.impacts.impact import impact_problem
 
 PINS = {

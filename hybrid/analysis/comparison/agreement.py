@@ -12,7 +12,7 @@ from hybrid.analysis.maps.plane import plane_of
 from hybrid.contact.activity import Activity
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
-from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.problem import pose
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.contact.classification import CellVerdict
 from hybrid.contact.compliance.grid import LABELS, MAX_EVENTS, CompliantMotions, compliant_motions
-from hybrid.contact.compliance.planar import ContactRates
+from hybrid.contact.compliance.limit import ContactRates
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, ROUNDING
 

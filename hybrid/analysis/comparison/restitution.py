@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis, axes_of
-from hybrid.contact.compliance.planar import ContactRates, planar_limit
+from hybrid.contact.compliance.limit import ContactRates, planar_limit
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import ROUNDING, Tolerances

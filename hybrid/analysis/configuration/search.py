@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration.names import suggestion
-from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.dynamics.consistency import independent_rows
+from hybrid.dynamics.configuration import ConfigurationSpace, independent_rows
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import StateError

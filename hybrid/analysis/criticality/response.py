@@ -13,7 +13,7 @@ from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.contact.table import check_friction
 from hybrid.dynamics import solve_states
-from hybrid.dynamics.pin_values import n_velocity_pins
+from hybrid.dynamics.state import n_velocity_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 

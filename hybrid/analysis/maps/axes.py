@@ -11,7 +11,6 @@ import numpy as np
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import Tolerances
@@ -304,3 +303,34 @@ def branch_over(
 
     ranges = {axis.name: (axis.low, axis.high) for axis in axes}
     return follow_branch(dynamics, ranges, at, start=start, tolerances=tolerances)
+
+
+def quantities_with_units(dynamics: Dynamics) -> dict[str, str]:
+    """Units of everything that may be swept: parameters, coordinates, velocities, gaps, slips and the time.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    dict of str to str
+        Empty where the declaration does not say enough.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> found = quantities_with_units(derive(mechanisms.load("rod_on_incline")))
+    >>> found["phi"], found["gap.tip"], found["gap_dot.tip"], found["slip.tip"]
+    ('rad', 'm', 'm/s', 'm/s')
+    """
+    units = dynamics.mechanism.units()
+    found = {"t": units.time} | {name: item.unit for name, item in dynamics.mechanism.parameters.items()}
+    for name, rate in units.contact_accelerations.items():
+        length = rate.removesuffix("/s²")
+        found |= {f"gap.{name}": length, f"gap_dot.{name}": f"{length}/s" if length else ""}
+    for name, rate in units.tangential_accelerations.items():
+        pins = [f"slip.{name}", *(f"slip.{name}.{axis + 1}" for axis in range(dynamics.dimension(name)))]
+        found |= dict.fromkeys(pins, rate.replace("/s²", "/s"))
+    return found | dict(units.coordinates)

@@ -12,7 +12,7 @@ from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
 from hybrid.dynamics.equations import read
-from hybrid.dynamics.pin_values import Pins, sort_pins
+from hybrid.dynamics.state import Pins, sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
 

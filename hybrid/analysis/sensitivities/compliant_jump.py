@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
 from hybrid.contact.compliance.law import compliant_contacts
+from hybrid.contact.compliance.limit import frozen_machine
 from hybrid.contact.compliance.rest import holding_duals
-from hybrid.contact.compliance.several import frozen_machine
 from hybrid.contact.compliance.status import STOPPED, ContactStatus, pace
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, changes, duals, plain

@@ -22,8 +22,7 @@ from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slo
 from hybrid.declaration import evaluate
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.partials import CompiledExpression, Partials, compile_expression, partial_derivatives
-from hybrid.dynamics.pin_values import cyclic_coordinates
-from hybrid.dynamics.state import State
+from hybrid.dynamics.state import State, cyclic_coordinates
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion.simulate import simulate
 from hybrid.tolerances import CLEAR, INTEGRATED, LEAST, RANK, ROUNDING

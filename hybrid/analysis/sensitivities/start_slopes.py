@@ -15,8 +15,8 @@ from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
 from hybrid.dynamics.equations import read
 from hybrid.dynamics.partials import Forces, Partials, partial_derivatives
-from hybrid.dynamics.pin_values import sort_pins
 from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.state import sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, compile_kernel, jacobian
 from hybrid.tolerances import NOTHING, ROOT, Tolerances

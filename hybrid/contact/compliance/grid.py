@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.compliance.planar import ContactRates
+from hybrid.contact.compliance.limit import ContactRates
 from hybrid.contact.compliance.rest import first_forces
 from hybrid.contact.compliance.status import VANISHING
 from hybrid.contact.impacts.velocities import without_rounding

@@ -11,6 +11,7 @@ import numpy as np
 
 from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.kinematics import ContactRows, MovingFlow, without_bilateral
+from hybrid.contact.compliance.limit import KINDS, planar_limit, several_limit
 from hybrid.contact.compliance.motion import CompliantRun, PhaseMachine
 from hybrid.contact.compliance.path import (
     Array,
@@ -21,8 +22,6 @@ from hybrid.contact.compliance.path import (
     joined_samples,
     linear_samples,
 )
-from hybrid.contact.compliance.planar import KINDS, planar_limit
-from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.compliance.status import STOPPED, ContactStatus
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase

@@ -187,8 +187,8 @@ def _largest_share(restitution: _Restitution) -> float:
 _SAME = AGREEING  # of the contact velocities: outcomes that are one
 
 
-def _is_coefficient(instance: object, attribute: attrs.Attribute[float | None], value: float | None) -> None:
-    if value is not None and not 0.0 <= value <= 1.0:
+def _is_coefficient(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not 0.0 <= value <= 1.0:
         raise ValueError(f"the coefficient of restitution must lie between 0 and 1, got {value!r}")
 
 
@@ -202,7 +202,7 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
         Replaces the declared coefficients of all contacts.
     """
 
-    restitution: float | None = attrs.field(default=None, validator=_is_coefficient)
+    restitution: float | None = attrs.field(default=None, validator=attrs.validators.optional(_is_coefficient))
 
     def coefficients(self, problem: ImpactProblem) -> NDArray[np.float64]:
         """Coefficient of every force element, (number of force elements,)."""

@@ -12,7 +12,7 @@ from hybrid.contact.mode_certificate import ExactConditions, contradiction_of
 from hybrid.contact.modes import Row, solvable_modes
 from hybrid.contact.pruning.dictionary import Contradiction, Functions
 from hybrid.contact.pruning.partial_modes import key_of, partial_mode
-from lcp.exact.lemke import rational_vector
+from lcp.exact.certificate import rational_vector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

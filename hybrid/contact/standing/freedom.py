@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.known_numbers import Clock, UnknownNumberError, known_number, solve
 from hybrid.contact.modes import ElementKind
-from lcp.exact.lemke import integer_row
+from lcp.exact.certificate import integer_row
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from hybrid.analysis.comparison.restitution import approaching_impulse
 from hybrid.analysis.comparison.settling import decay_rate
 from hybrid.contact import select
 from hybrid.contact.compliance.kinematics import ContactRows
+from hybrid.contact.compliance.limit import planar_limit, several_limit
 from hybrid.contact.compliance.path import times_to_stick
-from hybrid.contact.compliance.planar import planar_limit
-from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 
 

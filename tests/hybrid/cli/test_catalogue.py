@@ -7,7 +7,7 @@ import pytest
 
 import mechanisms
 from hybrid.cli import main
-from hybrid.cli.loading import catalogues
+from hybrid.cli.arguments import catalogues
 
 
 def printed(capsys, *arguments, status=0):
@@ -25,7 +25,7 @@ def test_list_names_the_catalogue(capsys):
 def test_a_catalogue_that_cannot_be_loaded_is_reported_and_left_out(capsys, monkeypatch):
     from importlib.metadata import EntryPoint
 
-    import hybrid.cli.loading as loading
+    import hybrid.cli.arguments as loading
 
     found = [
         EntryPoint("broken", "no_such_package", loading.GROUP),

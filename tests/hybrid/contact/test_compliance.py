@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 import mechanisms
 from hybrid import KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.contact import EnergeticImpact, resolve_impact
-from hybrid.contact.compliance.planar import KINDS, planar_limit
+from hybrid.contact.compliance.limit import KINDS, planar_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.modes import ActiveElement, ElementKind

@@ -11,8 +11,7 @@ import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, solve_state
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance.kinematics import ContactRows
-from hybrid.contact.compliance.planar import planar_limit
-from hybrid.contact.compliance.several import several_limit
+from hybrid.contact.compliance.limit import planar_limit, several_limit
 from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ComputationError
 

@@ -12,9 +12,8 @@ from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
 from hybrid.cli import main
 from hybrid.contact import resolve_impact
 from hybrid.contact.compliance.kinematics import ContactRows
-from hybrid.contact.compliance.planar import planar_limit
+from hybrid.contact.compliance.limit import planar_limit, several_limit
 from hybrid.contact.compliance.rest import directions_from_rest, friction_at_rest
-from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.declaration import mechanism_from_toml
 

@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 import mechanisms
 from hybrid import KelvinVoigt, derive, solve_state
 from hybrid.contact.compliance.kinematics import ContactRows
+from hybrid.contact.compliance.limit import several_limit
 from hybrid.contact.compliance.path import linear_samples
-from hybrid.contact.compliance.several import several_limit
 from hybrid.contact.compliance.status import STOPPED, VANISHING, has_stopped
 
 SLIPS = (1e-12, 1e-10, 3e-9, 3e-8, 9e-8, 1e-7, 3e-7)

@@ -10,7 +10,7 @@ from hybrid.errors import FileError
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.lint import lint
 from hybrid.numeric.logs import read_log
-from hybrid.reporting.lint import lint_record
+from hybrid.reporting.lint_page import lint_record
 from tests.hybrid.numeric.test_lint import rod_log
 
 FRAMES = 9000  # more than one block: 2**18 bytes are 5461 frames of six numbers

@@ -6,8 +6,8 @@ import stat
 import pytest
 from matplotlib.figure import Figure
 
+from hybrid.files import whole_file, write_whole
 from hybrid.reporting import save_figure
-from hybrid.reporting.files import whole_file, write_whole
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])

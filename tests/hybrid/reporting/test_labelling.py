@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from hybrid import derive, mechanism_from_toml, solve_state
 from hybrid.analysis import Axis, region_map
+from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.declaration import Drawing
-from hybrid.dynamics.pin_values import quantities_with_units
 from hybrid.reporting import build_report, plot_map, render_html, render_markdown, report_record
 from hybrid.reporting.symbols import axis_label, heading, with_unit
 from hybrid.reporting.touching import plot_posture, posture

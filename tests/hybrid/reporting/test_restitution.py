@@ -5,7 +5,7 @@ import pytest
 
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.restitution import restitution_map
-from hybrid.dynamics.pin_values import quantities_with_units
+from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.reporting.restitution import plot_restitution
 from tests.catalogue import dynamics_of
 

@@ -3,8 +3,8 @@
 import pytest
 
 from hybrid.contact import select
+from hybrid.declaration.units import inequality_unit
 from hybrid.reporting import build_report, render_markdown
-from hybrid.reporting.wording import inequality_unit
 from tests.hybrid.reporting.states import solved
 
 UNITS = {

@@ -135,6 +135,23 @@ def test_bad_ranges_are_named(options, message):
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("vary", value) for value in (["phi"], "phi=0:1", {"phi": "0.2:1"}, {"phi": 0.5}, {"phi": (0.2, 1.0, 5)})),
+        ("n", 5.5),
+        ("n", "3"),
+        ("n", True),
+        ("seed", "a"),
+        ("seed", 1.5),
+    ],
+)
+def test_arguments_of_another_kind_are_named(name, value):
+    with pytest.raises(ArgumentError, match=f"{name} must"):
+        rods(**{"n": 3, name: value})
+    assert rods(np.int64(2), t_end=0.01).n == 2
+
+
+@pytest.mark.parametrize(
     "starts", [{}, {"phi": []}, {"phi": [1.0], "slip.tip": [1.0, 2.0]}, {"phi": [1.0], "psi": [1.0]}]
 )
 def test_starts_that_do_not_fit_are_refused(starts):

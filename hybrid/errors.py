@@ -111,8 +111,8 @@ class StateError(HybridError, ValueError):
     """A state that does not exist or is not fully given: pins, a penetrating or an approaching contact."""
 
 
-class ArgumentError(HybridError, TypeError):
-    """An argument of another kind than a function takes, as a mechanism that is not derived yet."""
+class ArgumentError(HybridError, TypeError, ValueError):
+    """An argument of another kind than a function takes, as a mechanism that is not derived yet, or out of range."""
 
 
 class ComputationError(HybridError, RuntimeError):

@@ -37,6 +37,9 @@ import math
 
 import attrs
 
+from hybrid.arguments import checks_arguments
+from hybrid.errors import ArgumentError
+
 __all__ = [
     "AGREEING",
     "CANCELLED",
@@ -87,9 +90,10 @@ LONG_STEP = 2e-3
 
 def _is_usable(_: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not (math.isfinite(value) and 0.0 < value < 1.0):
-        raise ValueError(f"tolerance {attribute.name} must lie between 0 and 1, not {value!r}")
+        raise ArgumentError(f"tolerance {attribute.name} must lie between 0 and 1, not {value!r}")
 
 
+@checks_arguments
 @attrs.frozen(kw_only=True)
 class Tolerances:
     """Thresholds of every decision between zero and not zero; passed by keyword, never global.

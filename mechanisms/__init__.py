@@ -53,12 +53,12 @@ def path(name: str) -> Path:
     'two_carts.toml'
     """
     known = names()
-    if name not in known:
+    if str(name) not in known:
         from difflib import get_close_matches
 
         from hybrid.errors import DeclarationError, Problem
 
-        near = get_close_matches(name, known, n=1)
+        near = get_close_matches(str(name), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"the catalogue has {', '.join(known)}"
         raise DeclarationError((Problem(f"unknown catalogue mechanism {name!r}", hint=hint),))
     return _folder() / f"{name}.toml"

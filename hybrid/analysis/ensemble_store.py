@@ -13,6 +13,7 @@ from hybrid.analysis.ensemble_chunks import EnsembleEvents
 from hybrid.analysis.ensemble_result import Ensemble
 from hybrid.analysis.kept_tasks import SCHEMA
 from hybrid.analysis.maps.store import check_folder, read_group, written_whole
+from hybrid.arguments import checks_arguments
 from hybrid.errors import FileError
 
 __all__ = ["ensemble_of", "load_ensemble", "store_ensemble"]
@@ -90,6 +91,7 @@ def _coded(values: tuple[str | None, ...]) -> tuple[NDArray[np.int8], list[str]]
     return codes.astype(np.int8), [str(name) for name in names]
 
 
+@checks_arguments
 def load_ensemble(path: str | Path) -> Ensemble:
     """An ensemble that was stored.
 

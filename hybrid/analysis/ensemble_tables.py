@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import ComputationError, StateError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ __all__ = ["ensemble_columns", "event_columns", "save_ensemble", "statistics"]
 _SHARES = {"least": 0.0, "q05": 0.05, "median": 0.5, "q95": 0.95, "greatest": 1.0}
 
 
+@checks_arguments
 def ensemble_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
     """One row for every motion: its start, how it ended, the number of its events, and its state at the end.
 
@@ -41,6 +43,7 @@ def ensemble_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
     return found.columns_of_motions()
 
 
+@checks_arguments
 def event_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
     """One row for every event: the number of its motion, its time, its kind, and the mode that follows.
 
@@ -58,6 +61,7 @@ def event_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
     return {"motion": log.motion, "t": log.t, "kind": np.array(log.kinds)[log.kind], "mode": modes[log.mode]}
 
 
+@checks_arguments
 def statistics(found: Ensemble) -> dict[str, dict[str, float]]:
     """Mean, spread and quantiles over the motions that were followed.
 
@@ -93,6 +97,7 @@ def statistics(found: Ensemble) -> dict[str, dict[str, float]]:
     return answer
 
 
+@checks_arguments
 def save_ensemble(found: Ensemble, path: str | Path) -> tuple[Path, ...]:
     """Write the motions and the events of an ensemble as Parquet tables.
 

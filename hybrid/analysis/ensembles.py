@@ -23,6 +23,7 @@ from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes, quantities_with_units
 from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder, finished_group
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.motion import Settings
@@ -45,6 +46,7 @@ _MOST = 10_000_000
 _SEEDS = 1 << 128
 
 
+@checks_arguments
 def ensemble(
     dynamics: Dynamics,
     *,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import networkx as nx
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.algebra import Algebra, RowTable, contact_algebra, row_table
 from hybrid.automaton.impossible import Proofs, proofs_of, velocities_contradict
 from hybrid.automaton.invariants import holds
@@ -165,6 +166,7 @@ class Automaton(AbstractDisplayed):
         """
         return (node.key for node in self._nodes())
 
+    @checks_arguments
     def why_impossible(self, key: str | Mode) -> str:
         """The proof that a mode cannot occur, in words.
 
@@ -180,6 +182,7 @@ class Automaton(AbstractDisplayed):
         """
         return self._impossible(node_of(self.parts, key))
 
+    @checks_arguments
     def location(self, key: str | Mode) -> Location:
         """The node of a mode, built when it is first asked for.
 
@@ -199,6 +202,7 @@ class Automaton(AbstractDisplayed):
         """
         return self._expanded(node_of(self.parts, key))[0]
 
+    @checks_arguments
     def successors(self, key: str | Mode, *, regular_only: bool = False) -> tuple[Transition, ...]:
         """Edges that leave a node.
 
@@ -269,6 +273,7 @@ class Automaton(AbstractDisplayed):
             graph.add_edge(edge.source, edge.target, transition=edge)
         return graph
 
+    @checks_arguments
     def is_consistent(
         self,
         key: str | Mode,
@@ -335,6 +340,7 @@ class Automaton(AbstractDisplayed):
         return self._built[node.key]
 
 
+@checks_arguments
 def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
     """The refusal of a whole automaton that has too many modes, before anything of it is built.
 
@@ -362,6 +368,7 @@ def check_size(dynamics: Dynamics, max_nodes: int = MAX_NODES) -> None:
         )
 
 
+@checks_arguments
 def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automaton:
     """The hybrid automaton of a mechanism.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import networkx as nx
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.notation import text
 
 if TYPE_CHECKING:
@@ -167,6 +168,7 @@ class Outline:
         return edge.rule if edge.guard is None else self.node(edge.source).guards[edge.guard].label
 
 
+@checks_arguments
 def outline(automaton: Automaton | Outline, *, formulas: bool = True) -> Outline:
     """A whole automaton as text.
 

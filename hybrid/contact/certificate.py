@@ -10,10 +10,10 @@ import numpy as np
 
 import lcp
 import lcp.exact
+from hybrid.arguments import checks_arguments
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.complementarity import is_complementarity_problem, to_lcp
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, ElementKind, Mode, Violation
-from hybrid.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +86,7 @@ def certify(problem: ContactProblem, posed: lcp.LCP, refuted: Sequence[tuple[Mod
     return Certificate(violations, posed, refutation, problem)
 
 
+@checks_arguments
 def verify_certificate(
     certificate: Certificate | CoverCertificate | ModeCertificate | TreeCertificate,
     problem: ContactProblem | None = None,
@@ -121,8 +122,6 @@ def verify_certificate(
     >>> verify_certificate(select(rod, state, parameters={"mu": 1.5}).certificate)
     True
     """
-    if certificate is None:
-        raise ArgumentError("there is no certificate to verify: only a verdict that is proved has one")
     posed = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     if problem is not None and not _is_same(posed, problem):
         return False

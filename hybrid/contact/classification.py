@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.candidates import count_modes
@@ -70,6 +71,7 @@ class Classification:
     margin: NDArray[np.float64]
 
 
+@checks_arguments
 def classify(
     dynamics: Dynamics,
     states: States,

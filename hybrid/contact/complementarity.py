@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.modes import ElementKind
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, ROUNDING
@@ -43,6 +44,7 @@ class ContactLCP:
         return np.asarray(self.force @ np.asarray(z, dtype=float) + self.force_0)
 
 
+@checks_arguments
 def to_lcp(problem: ContactProblem) -> LCP:
     """Write the contact problem at one state as an LCP.
 
@@ -78,6 +80,7 @@ def to_lcp(problem: ContactProblem) -> LCP:
     return planar_lcp(problem).question
 
 
+@checks_arguments
 def contact_forces(problem: ContactProblem, z: NDArray[np.float64]) -> NDArray[np.float64]:
     """Contact forces of a solution of :func:`to_lcp`'s problem.
 

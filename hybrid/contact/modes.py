@@ -19,6 +19,8 @@ from typing import Any, Literal
 import attrs
 import numpy as np
 
+from hybrid.arguments import explains_arguments
+from hybrid.errors import ArgumentError
 from hybrid.tolerances import CLEAR
 
 __all__ = [
@@ -57,6 +59,7 @@ class ContactMode(StrEnum):
     CLOSED = "closed"
 
     @classmethod
+    @explains_arguments
     def of_slip(cls, slip: Sequence[float] | None, dimension: int) -> ContactMode:
         """The mode of a closed contact, by its slip.
 
@@ -77,16 +80,21 @@ class ContactMode(StrEnum):
             return cls.STICK
         return cls.SLIDE if dimension == 2 else cls.SLIDE_PLUS if slip[0] > 0 else cls.SLIDE_MINUS
 
+    @classmethod
+    def _missing_(cls, value: object) -> ContactMode:
+        raise ArgumentError(f"a contact's mode is one of {', '.join(cls)}, not {value!r}")
+
     @property
     def slip_sign(self) -> int:
         """Sign of the slip of a planar sliding mode, 0 for the others."""
         return {ContactMode.SLIDE_PLUS: 1, ContactMode.SLIDE_MINUS: -1}.get(self, 0)
 
 
-def _as_modes(modes: Mapping[str, Any]) -> dict[str, ContactMode]:
+def _as_modes(modes: Mapping[str, ContactMode | str]) -> dict[str, ContactMode]:
     return {name: mode if type(mode) is ContactMode else ContactMode(mode) for name, mode in modes.items()}
 
 
+@explains_arguments
 @attrs.frozen
 class Mode(Mapping[str, ContactMode]):
     """The modes of all contacts of a mechanism, by contact name.

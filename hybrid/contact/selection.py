@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set
 from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes, mode_of
 from hybrid.contact.conditions import problem_scale
@@ -42,6 +43,7 @@ MAX_COMBINATIONS = 4096
 """Modes beside a spatial contact at rest that are enumerated at most; beyond, Lemke's method alone is used."""
 
 
+@checks_arguments
 def select(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -138,6 +140,7 @@ def _in_floats(
         return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
 
 
+@checks_arguments
 def select_problem(
     problem: ContactProblem,
     *,
@@ -170,8 +173,6 @@ def select_problem(
     n_spatial = sum(element.is_spatial_at_rest for element in problem.elements)
     if solver == "lemke" or (n_spatial == 1 and count_modes(problem) > MAX_COMBINATIONS):
         return _from_method(problem, "lemke", tolerances)
-    if solver != "enumeration":
-        raise ComputationError(f"unknown solver {solver!r}: use enumeration, lemke or gauss")
     if n_spatial > 1:
         return _by_cover(problem, tolerances, standing_budget, bodies)
     found = _by_enumeration(problem, tolerances, candidates)

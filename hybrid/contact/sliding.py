@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import least_size, lost_share, row_scale
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
@@ -54,6 +55,7 @@ class SlidingTerms:
     critical_friction: NDArray[np.float64]
 
 
+@checks_arguments
 def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     """Evaluate the closed form of one contact that takes part in a problem.
 
@@ -113,6 +115,7 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     )
 
 
+@checks_arguments
 def can_slip(problem: ContactProblem, name: str) -> bool:
     """Whether a force element can slip while all that touches stays closed: its slip is not fixed by normal velocities.
 

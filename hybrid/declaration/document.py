@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.mechanism import Structure
 from hybrid.declaration.writing import mechanism_to_toml
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, FileError, Problem
@@ -341,6 +342,7 @@ def _too_large(source: str) -> DeclarationError:
     return _fault(f"is larger than {MAX_BYTES // 1024} kB; a mechanism file has a few", source)
 
 
+@checks_arguments
 def read_mechanism(path: str | Path) -> Mechanism:
     """The mechanism that a file declares.
 

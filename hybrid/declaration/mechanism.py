@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration.checks import checked
 from hybrid.declaration.fields import FieldPath, Scope, expand, label
 from hybrid.declaration.intervals import Interval
@@ -32,7 +33,7 @@ from hybrid.declaration.parts import (
 from hybrid.declaration.tree import evaluate
 from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.errors import MAX_PROBLEMS, ArgumentError, DeclarationError, Problem
+from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:
     from hybrid.declaration.parameters import Parameters, Read
@@ -129,6 +130,7 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         """
         return units_of(self, self._read, self._scope, self._parameters.ordered)
 
+    @explains_arguments
     def parameter_values(self, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the value of every parameter.
 
@@ -151,6 +153,7 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         """
         return self._parameters.values(overrides or {})
 
+    @explains_arguments
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Check that friction, restitution and the like are in their ranges.
 
@@ -167,37 +170,15 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         if problems:
             raise DeclarationError(problems)
 
+    @checks_arguments
     def expression(self, text: str, *, field: str = "") -> Expression:
         """Read an expression in this mechanism's names."""
         return parse_expression(text, known=frozenset(self.names), field=field)
 
+    @checks_arguments
     def expanded(self, text: str, *, field: str = "") -> Expression:
         """Read an expression and put in the definitions; its ``text`` stays as written."""
         return expand(self.expression(text, field=field), self._scope.definitions)
-
-
-def as_declared(mechanism: Mechanism) -> Mechanism:
-    """The mechanism, if it is one.
-
-    Parameters
-    ----------
-    mechanism : Mechanism
-
-    Returns
-    -------
-    Mechanism
-
-    Raises
-    ------
-    ArgumentError
-        It is a name, or anything else that declares nothing.
-    """
-    if not isinstance(mechanism, Mechanism):
-        raise ArgumentError(
-            f"expected a Mechanism, got a {type(mechanism).__name__}: read it first, "
-            "as mechanisms.load('rod_on_incline') or hybrid.read_mechanism('chalk.toml')"
-        )
-    return mechanism
 
 
 def unsigned_friction(mechanism: Mechanism) -> dict[str, tuple[tuple[str, int], ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.declaration.mechanism import as_declared
+from hybrid.arguments import explains_arguments
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.parts import Constraint, Parameter
 from hybrid.declaration.tree import evaluate
@@ -43,6 +43,7 @@ def stiffness_name(mechanism: Mechanism, name: str) -> str:
     return candidate
 
 
+@explains_arguments
 def realise(
     mechanism: Mechanism,
     names: str | Sequence[str],
@@ -85,7 +86,7 @@ def realise(
     ('stiffness_BC', 10000.0)
     """
     chosen = (names,) if isinstance(names, str) else tuple(names)
-    declared = {item.name: item for item in as_declared(mechanism).constraint}
+    declared = {item.name: item for item in mechanism.constraint}
     problems = [*_of_constraints(mechanism, chosen, declared), *_of_stiffness(chosen, stiffness)]
     problems += [] if length is None else _of_length(mechanism, length)
     if problems:

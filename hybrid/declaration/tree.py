@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import hybrid.expressions
+from hybrid.arguments import explains_arguments
 from hybrid.declaration.intervals import Interval
 from hybrid.errors import DeclarationError, Problem
 
@@ -123,6 +124,7 @@ class Expression:
 Value: TypeAlias = float | complex | NDArray[Any]
 
 
+@explains_arguments
 def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
     """The value of an expression.
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args, get_origin, g
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration import convert
 from hybrid.declaration.checks import MAX_COORDINATES, MECHANISM_NAME, mechanism_name_problems
 from hybrid.declaration.convert import MAX_TEXT
-from hybrid.declaration.mechanism import as_declared
 from hybrid.declaration.names import IDENTIFIER, MAX_NAME_LENGTH
 from hybrid.declaration.parser import MAX_LENGTH
 from hybrid.declaration.parts import AbstractFriction, AbstractMechanism, FrictionElement, Parameter
@@ -189,6 +189,7 @@ _ESCAPES: Mapping[str, str] = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 
 
+@checks_arguments
 def mechanism_to_toml(mechanism: Mechanism) -> str:
     """A mechanism as the text of a mechanism file.
 
@@ -218,7 +219,7 @@ def mechanism_to_toml(mechanism: Mechanism) -> str:
     kinetic = "m*z_dot**2/2"
     <BLANKLINE>
     """
-    sections = [list(_head(as_declared(mechanism)))]
+    sections = [list(_head(mechanism))]
     for title, table in (("parameters", mechanism.parameters), ("definitions", mechanism.definitions)):
         sections.append(_section(f"[{title}]", table.items()))
     sections.append(_section("[dynamics]", _given(mechanism.dynamics)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.arithmetic import is_numerically_singular
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
@@ -27,6 +28,7 @@ _ITERATIONS = 50
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
 
 
+@checks_arguments
 def project_state(
     dynamics: Dynamics, state: State, *, parameters: Values | None = None, tolerances: Tolerances = Tolerances()
 ) -> State:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration.mechanism import unsigned_friction
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.equations import Equations, equations_of, turn_nodes
-from hybrid.errors import ArgumentError
 from hybrid.expressions import Builder, Kernel, compile_kernel
 
 if TYPE_CHECKING:
@@ -151,6 +151,7 @@ class Dynamics(AbstractDisplayed):
         """Sent to another process, it is derived anew there: compiled functions are not sent."""
         return _bound, (self.mechanism, dict(self.given))
 
+    @explains_arguments
     def at(self, parameters: Values | None) -> Dynamics:
         """The same equations at values of the parameters, which everything that is asked of them then takes.
 
@@ -333,6 +334,7 @@ def _as_floats(value: Any) -> NDArray[Any]:
 _KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_dot", "J")
 
 
+@checks_arguments
 def derive(mechanism: Mechanism) -> Dynamics:
     """The equations of a mechanism, derived and compiled once.
 
@@ -430,11 +432,6 @@ def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:
     -------
     Dynamics
 
-    Raises
-    ------
-    ArgumentError
-        It is a declared mechanism, a name, or anything else that has no equations.
-
     Examples
     --------
     >>> import mechanisms
@@ -442,9 +439,4 @@ def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:
     >>> bound(derive(mechanisms.load("rod_on_incline")), {"mu": 0.7}).values["mu"]
     0.7
     """
-    if not isinstance(dynamics, Dynamics):
-        raise ArgumentError(
-            f"expected a Dynamics, got a {type(dynamics).__name__}: derive it first, "
-            "as hybrid.derive(mechanisms.load('rod_on_incline'))"
-        )
     return dynamics.at(parameters)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.declaration.mechanism import as_declared
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.parts import EquationDynamics
 from hybrid.declaration.tree import CONSTANTS, Apply, Expression, Name, Number
 from hybrid.errors import DeclarationError, Problem
@@ -129,6 +129,7 @@ class Equations:
         return self.graph.names(int(node) for block in blocks for node in np.ravel(block))
 
 
+@checks_arguments
 def equations_of(mechanism: Mechanism) -> Equations:
     """The equations of a mechanism.
 
@@ -143,7 +144,7 @@ def equations_of(mechanism: Mechanism) -> Equations:
     -------
     Equations
     """
-    reader = Reader(Builder(), as_declared(mechanism))
+    reader = Reader(Builder(), mechanism)
     build, q, v = reader.build, reader.coordinates, reader.velocities
     rigid = [constraint for constraint in mechanism.constraint if constraint.stiffness is None]
     M, h, energy = _equations_of_motion(reader)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
@@ -125,6 +126,7 @@ _SINGULAR = ROUNDING  # determinant of an equilibrated matrix; rounding leaves a
 _ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of the terms of a linear solve of some unknowns
 
 
+@checks_arguments
 def solve_state(
     dynamics: Dynamics,
     pins: Mapping[str, str | float],
@@ -190,6 +192,7 @@ def solve_state(
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
 
+@checks_arguments
 def state_of(
     dynamics: Dynamics,
     given: State | Mapping[str, str | float],
@@ -230,6 +233,7 @@ def state_of(
     return solve_state(dynamics, given, parameters=parameters, tolerances=tolerances)
 
 
+@checks_arguments
 def solve_states(
     dynamics: Dynamics,
     pins: Mapping[str, Any],

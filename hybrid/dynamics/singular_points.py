@@ -13,6 +13,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.configuration import LOST
 from hybrid.dynamics.lost_constraints import Slice, common_zeros, lasting_directions, lost_at, placed
 from hybrid.tolerances import AGREEING, LAST_PLACE, NEARLY, NOTHING, RESOLVED, SQUARED, SUMMED
@@ -261,6 +262,7 @@ def _named(names: Sequence[str], values: Array, *, order: int = 0) -> str:
     return ", ".join(f"{name}{order * _DASH} = {value + 0.0:.6g}" for name, value in zip(names, clean, strict=True))
 
 
+@checks_arguments
 def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float = LOST) -> SingularPoint | None:
     """The kind of a posture of the configuration space, by the constraint that is lost there.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics.configuration import independent_constraints
 from hybrid.dynamics.equations import read
@@ -20,7 +21,7 @@ from hybrid.expressions import Builder
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from hybrid.dynamics.derive import Dynamics
 
@@ -150,7 +151,7 @@ class ModelStructure:
         return () if columns is None else tuple(range(columns.start, columns.stop))
 
 
-def _frozen_array(values: Any) -> NDArray[np.float64]:
+def _frozen_array(values: ArrayLike) -> NDArray[np.float64]:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
@@ -164,6 +165,7 @@ def _pins(pins: Mapping[str, str | float]) -> dict[str, str | float]:
     return dict(pins)
 
 
+@explains_arguments
 @attrs.frozen
 class State:
     """Position and velocity of a mechanism at a time.
@@ -242,6 +244,7 @@ class Pins:
     independent: tuple[int, ...]
 
 
+@checks_arguments
 def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of all position pins and of all velocity pins of a mechanism.
 
@@ -264,6 +267,7 @@ def pin_names(dynamics: Dynamics) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(positions), tuple(velocities)
 
 
+@checks_arguments
 def cyclic_coordinates(dynamics: Dynamics) -> tuple[str, ...]:
     """Coordinates on which no term of the equations depends.
 

@@ -27,6 +27,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import ComputationError, StateError
 from hybrid.explorer.jobs import Jobs
 from hybrid.explorer.questions import MAX_BODY, read_question
@@ -277,6 +278,7 @@ class Served:
     text: str
 
 
+@checks_arguments
 def serve(
     catalogue: Mapping[str, str],
     first: Served,

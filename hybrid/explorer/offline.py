@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid.analysis import Axis
+from hybrid.arguments import checks_arguments
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
 from hybrid.errors import ComputationError, StateError
@@ -32,6 +33,7 @@ _CELLS = 120
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
+@checks_arguments
 def offline_page(
     first: Served,
     *,

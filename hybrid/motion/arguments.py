@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.compliance.resolution import lift_off
 from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -21,7 +22,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import check_inertia
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.consistency import check_consistency
-from hybrid.errors import StateError
+from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
 
 if TYPE_CHECKING:
@@ -30,16 +31,16 @@ if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics import Dynamics, State
-    from hybrid.dynamics.derive import Values
 
 __all__ = ["Penalty", "Prefer", "SelectionRule", "Settings", "Stop", "Take", "check_arguments", "check_start"]
 
 
 def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
     if not value > 0.0 or math.isnan(value):
-        raise ValueError(f"{attribute.name} must be positive, not {value!r}")
+        raise ArgumentError(f"{attribute.name} must be positive, not {value!r}")
 
 
+@checks_arguments
 @attrs.frozen(kw_only=True)
 class Settings:
     """Accuracy and bounds of a simulation.
@@ -124,6 +125,7 @@ def _as_modes(modes: tuple[ContactMode | str, ...]) -> tuple[ContactMode, ...]:
     return tuple(ContactMode(mode) for mode in modes)
 
 
+@checks_arguments
 @attrs.frozen
 class Prefer(SelectionRule):
     """Follow the branch that has the most contacts in the first of the named modes, then in the second, and so on.
@@ -159,6 +161,7 @@ class Prefer(SelectionRule):
         return ranked[0]
 
 
+@checks_arguments
 @attrs.frozen
 class Penalty(SelectionRule):
     """Hand the state to the compliant contact in the limit of infinite stiffness, which always has an answer.
@@ -217,21 +220,15 @@ def check_arguments(
     state: State,
     *,
     t_end: float,
-    parameters: Values | None = None,
-    law: object = None,
-    rule: object = None,
     tolerances: Tolerances = Tolerances(),
 ) -> None:
-    """Refuse a start that is no state of the mechanism or has no inertia, an end before it, and what is no law or rule.
+    """Refuse a start that is no state of the mechanism or has no inertia, or an end before it.
 
     Parameters
     ----------
     dynamics : Dynamics
     state : State
     t_end : float
-    parameters : mapping, optional
-        Values that replace those of the declaration.
-    law, rule : object, optional
     tolerances : Tolerances, optional
 
     Returns
@@ -263,10 +260,6 @@ def check_arguments(
         raise StateError(f"the state at the start must be finite: q = {state.q}, v = {state.v}, t = {state.t:g}")
     if not (math.isfinite(t_end) and t_end > state.t):
         raise StateError(f"t_end must be a time later than the start, t = {state.t:g}; it is {t_end:g}")
-    if not (law is None or isinstance(law, AbstractImpactLaw)):
-        raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
-    if not (rule is None or isinstance(rule, SelectionRule)):
-        raise StateError(f"rule must be a rule, such as hybrid.motion.Stop(), not {rule!r}")
     terms = dynamics.terms(state.q, state.v, t=state.t)
     check_inertia(dynamics, state, terms, rank=tolerances.rank)
 

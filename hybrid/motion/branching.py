@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
@@ -94,6 +95,7 @@ class MotionTree:
         )
 
 
+@checks_arguments
 def simulate_branches(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -144,7 +146,7 @@ def simulate_branches(
     dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
-    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law)
+    check_arguments(dynamics, state, t_end=t_end)
     values = dict(parameters or {})
     rank = rank_guard(dynamics.at(values), state.t, state.q)
     context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import derive
 from hybrid.dynamics.state import State
 from hybrid.errors import StateError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["hand_over"]
 
 
+@checks_arguments
 def hand_over(
     motion: Trajectory,
     *,

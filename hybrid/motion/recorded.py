@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from hybrid.contact.guards import possible_exit
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.table import rows_of
+from hybrid.errors import ArgumentError
 from hybrid.motion.flow import make_flow
 from hybrid.motion.numeric import Flow, Observation
 from hybrid.motion.projection import rank_guard
@@ -295,13 +296,13 @@ class AbstractMotion:
 
         Raises
         ------
-        ValueError
+        ArgumentError
             For a time outside the motion.
         """
         times = np.asarray(t, dtype=float)
         flat = np.atleast_1d(times).ravel()
         if flat.size and not (flat.min() >= self.t_start and flat.max() <= self.t):
-            raise ValueError(f"the motion lasts from t = {self.t_start:.12g} to {self.t:.12g}")
+            raise ArgumentError(f"the motion lasts from t = {self.t_start:.12g} to {self.t:.12g}")
         n = self.dynamics.n
         q, v = np.tile(self.q, (flat.size, 1)), np.tile(self.v, (flat.size, 1))
         starts = np.array([arc.start for arc in self.arcs])

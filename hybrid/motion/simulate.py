@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
@@ -33,6 +34,7 @@ METHODS = ("event-driven", "time-stepping")
 AT_SINGULAR = ("stop", "smooth")
 
 
+@checks_arguments
 def simulate(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -113,7 +115,7 @@ def simulate(
     dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
-    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, law=law, rule=rule)
+    check_arguments(dynamics, state, t_end=t_end)
     _check_names(dynamics, method, singular)
     if method == "time-stepping":
         at_singular = None if singular == "stop" else singular

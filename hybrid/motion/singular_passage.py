@@ -17,6 +17,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.singular_points import SingularPoint, classify_configuration
 from hybrid.errors import ComputationError
@@ -380,6 +381,7 @@ def describe_singular(dynamics: Dynamics, t: float, q: Array) -> str:
     return "the constraints are dependent" if point is None else point.describe()
 
 
+@checks_arguments
 def singular_points_of(motion: Trajectory) -> tuple[SingularPoint, ...]:
     """The singular configurations that a motion met, with their branches.
 

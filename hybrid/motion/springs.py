@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.arguments import explains_arguments
 from hybrid.declaration.realisation import Stiffness, realise
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def _as_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return (names,) if isinstance(names, str) else None if names is None else tuple(names)
 
 
+@explains_arguments
 @attrs.frozen
 class HandOver:
     """At a singular configuration, go on with springs in place of rigid constraints: they have one motion there.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.writing import mechanism_to_toml
 from hybrid.errors import FileError, StateError
 from hybrid.files import read_arrays, read_file
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from hybrid.motion.trajectory import Trajectory
 
 
+@checks_arguments
 def save(trajectory: Trajectory, path: str | Path) -> None:
     """Write a motion to a file, with the mechanism's declaration.
 
@@ -73,6 +75,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
 
 
+@checks_arguments
 def load(
     path: str | Path,
     *,

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import posture
@@ -58,6 +59,7 @@ class _Record:
     ending: tuple[Termination, str] | None = None
 
 
+@checks_arguments
 def time_stepping(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -117,7 +119,7 @@ def time_stepping(
     state = state_of(dynamics, state, tolerances=tolerances)
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
-    check_arguments(dynamics, state, t_end=t_end, parameters=parameters, tolerances=tolerances)
+    check_arguments(dynamics, state, t_end=t_end, tolerances=tolerances)
     _check_start(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)
     count = max(1, math.ceil((t_end - state.t) / step - NOTHING))

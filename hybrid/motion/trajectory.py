@@ -16,7 +16,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.errors import ArgumentError
 from hybrid.motion.recorded import AbstractMotion, EnergyBalance, EventKind
 from hybrid.tables import dataframe, dataset
 from hybrid.tolerances import LEAST
@@ -154,7 +156,7 @@ def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
     ------
     ComputationError
         xarray is not installed.
-    ValueError
+    ArgumentError
         ``points`` is below 2.
     """
     t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
@@ -189,7 +191,7 @@ def motion_columns(motion: AbstractMotion, *, points: int) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError
+    ArgumentError
         ``points`` is below 2.
     """
     dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
@@ -247,10 +249,11 @@ def _attributes(motion: AbstractMotion) -> dict[str, str]:
     }
 
 
+@checks_arguments
 def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
     """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
     if points < 2:
-        raise ValueError(f"points must be at least 2, not {points}")
+        raise ArgumentError(f"points must be at least 2, not {points}")
     dynamics = motion.dynamics
     n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
     spacing = max((motion.t - motion.t_start) / (points - 1), LEAST)
@@ -283,6 +286,7 @@ class Curve(Protocol):
         """Points ``(t, q, v)`` of the completed graph, (number, 1 + 2n)."""
 
 
+@checks_arguments
 def distance(first: Curve, second: Curve, *, points: int = 2000, scale: Any = 1.0) -> float:
     """Hausdorff distance of the completed graphs of two motions.
 
@@ -371,8 +375,7 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
             count = max(2, int(np.ceil(points * (arc.end - arc.start) / total)) + 1)
             t = np.linspace(arc.start, arc.end, count) if arc.means is None else arc.knots
             rows += [*np.column_stack([t, *arc.sample(t)])]
-        rows.append(np.concatenate([[self.t], self.q, self.v]))
-        return np.array(rows)
+        return np.array([*rows, np.concatenate([[self.t], self.q, self.v])])
 
     def energy(self) -> EnergyBalance:
         """The energy balance over the whole motion, by quadrature over every step.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.classification import PosedStates, decide_singly, decide_states
@@ -65,6 +66,7 @@ class NumericClassification:
         return tuple(sorted(label for label, holds in self.modes.items() if holds[place]))
 
 
+@checks_arguments
 def classify_sliding(problem: SlidingProblem, *, tolerances: Tolerances = Tolerances()) -> NumericClassification:
     """Decide states whose contacts all press and slip, or separate, from the arrays of their normal problem alone.
 
@@ -173,6 +175,7 @@ def _tangential(state: NumericState, name: str, slip: NDArray[np.float64] | None
     return np.where(slip[..., 0] != 0.0, moving, rest)
 
 
+@checks_arguments
 def classify(
     state: NumericState, *, tolerances: Tolerances = Tolerances(), standing_budget: float = STANDING_BUDGET
 ) -> NumericClassification:

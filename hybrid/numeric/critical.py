@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.joint import determinants, first_below
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import StateError
@@ -98,6 +99,7 @@ class CriticalFactors:
     worst: dict[str, Array]
 
 
+@checks_arguments
 def sliding_problem(state: NumericState, *, contacts: tuple[int, ...]) -> SlidingProblem:
     """The normal problem of some contacts of a state or of an array of states, all of them pressing and slipping.
 

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import FileError
 from hybrid.files import read_file, read_json
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
@@ -26,6 +27,7 @@ _CONTACT = {field.name for field in attrs.fields(NumericContact)}
 _ELEMENT = {field.name for field in attrs.fields(NumericFriction)}
 
 
+@checks_arguments
 def read_state(path: str | Path) -> NumericState:
     """Read a state as :func:`hybrid.numeric.capture.capture` writes it.
 

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import ComputationError, StateError
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 from hybrid.tolerances import NOTHING
@@ -322,6 +323,7 @@ class Loader(Protocol):
         """The model of a file, with the contacts that another one names; an error of this package if there is none."""
 
 
+@checks_arguments
 def load_model(path: str | Path, *, backend: str | None = None, contacts: str | Path | None = None) -> AbstractBackend:
     """Read a model.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
@@ -66,6 +67,7 @@ def _tangential(state: NumericState, name: str, slip: np.ndarray | None) -> Acti
     return Activity.RESTING if side is None else _SIGNS[side[0] > 0.0]
 
 
+@checks_arguments
 def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances()) -> ContactProblem:
     """Pose the contact problem at one state, as :func:`hybrid.contact_problem` does for a declared mechanism.
 
@@ -194,6 +196,7 @@ def _check_mass(state: NumericState, tolerances: Tolerances) -> None:
         raise StateError(f"{state.name}: the mass matrix M is {kind} (smallest scaled eigenvalue {smallest:.3g})")
 
 
+@checks_arguments
 def select(
     state: NumericState,
     *,
@@ -242,6 +245,7 @@ def select(
     )
 
 
+@checks_arguments
 def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: Tolerances = Tolerances()) -> Impact:
     """Velocities after an impact of the closed contacts of a state.
 
@@ -287,6 +291,7 @@ def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: T
     return impact_of(problem, state.v, law.impulses(problem), law=law.name)
 
 
+@checks_arguments
 def resolve(
     state: NumericState,
     *,

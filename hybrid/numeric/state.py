@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from hybrid.arguments import explains_arguments
 from hybrid.dynamics.derive import Terms
 from hybrid.dynamics.state import ModelStructure
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["NumericContact", "NumericFriction", "NumericState"]
 
@@ -24,7 +25,7 @@ Array = NDArray[np.float64]
 _ASYMMETRY = NOTHING  # of the largest entry: what engines leave between the two halves of a mass matrix
 
 
-def _array(values: Any) -> Array:
+def _array(values: ArrayLike) -> Array:
     if np.iscomplexobj(values):
         raise StateError("real numbers are wanted, not complex ones")
     array = np.array(values, dtype=np.float64)
@@ -32,11 +33,11 @@ def _array(values: Any) -> Array:
     return array
 
 
-def _optional(values: Any) -> Array | None:
+def _optional(values: ArrayLike | None) -> Array | None:
     return None if values is None else _array(values)
 
 
-def _directions(values: Any) -> Array | None:
+def _directions(values: ArrayLike | None) -> Array | None:
     """Directions (..., n, p); one planar direction (n,) becomes (n, 1)."""
     if values is None:
         return None
@@ -44,6 +45,7 @@ def _directions(values: Any) -> Array | None:
     return array[:, None] if array.ndim == 1 else array
 
 
+@explains_arguments
 @attrs.frozen(eq=False)
 class NumericContact:
     """A unilateral contact at one state, or at many along leading axes.
@@ -102,6 +104,7 @@ class NumericContact:
         return 0 if self.W_T is None else self.W_T.shape[-1]
 
 
+@explains_arguments
 @attrs.frozen(eq=False)
 class NumericFriction:
     """Dry friction of a given limit force, as of a joint, at one state or at many along leading axes.
@@ -129,10 +132,11 @@ class NumericFriction:
     static_limit: Array | None = attrs.field(default=None, converter=_optional)
 
 
-def _parts(parts: Any) -> tuple[Any, ...]:
+def _parts(parts: Sequence[NumericContact | NumericFriction]) -> tuple[Any, ...]:
     return tuple(parts)
 
 
+@explains_arguments
 @attrs.frozen(eq=False)
 class NumericState:
     """A state of a model that is given by its numbers, or an array of states along leading axes.

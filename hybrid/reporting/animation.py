@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.motion.recorded import EventKind
 from hybrid.reporting.page import Html, loader
 from hybrid.reporting.samples import ink_on, mode_fill, timeline
@@ -54,6 +55,7 @@ class Animation:
         )
 
 
+@checks_arguments
 def animate(motion: Trajectory, *, title: str = "") -> Animation:
     """A motion to be played where it is shown, in a notebook.
 
@@ -84,6 +86,7 @@ def animate(motion: Trajectory, *, title: str = "") -> Animation:
     return Animation(render_animation(motion, title=title), motion.dynamics.mechanism.name)
 
 
+@checks_arguments
 def render_animation(motion: Trajectory, *, title: str = "") -> str:
     """A motion as one HTML page that plays it and needs nothing else.
 

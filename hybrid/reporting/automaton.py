@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.export.diagrams import Arrow, arrows, is_highlighted, is_key_highlighted
 from hybrid.automaton.export.layout import GroupText, Layout, differing, layout, reduced, side_of
 from hybrid.automaton.outline import NodeText, Outline, outline
@@ -31,6 +32,7 @@ _DASHES = {_PARADOX: (0, (5, 3)), _CONE: (0, (1.5, 2)), _SLIP: (0, (7, 2, 1.5, 2
 _BOW, _AROUND = 0.05, 0.33  # shares of its length by which an arrow leaves the straight line
 
 
+@checks_arguments
 def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> Figure:
     """A picture of an automaton.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.records import Json, plain
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ def branch_through(
     return swept | {name: known[name] for name in mechanism.coordinates if name not in found.positions}
 
 
+@checks_arguments
 def critical_friction_record(found: CriticalFriction) -> dict[str, Json]:
     """A critical friction over postures; an infinite minimum is None.
 
@@ -177,6 +179,7 @@ def certified_friction_record(found: CertifiedFriction) -> dict[str, Json]:
     }
 
 
+@checks_arguments
 def map_record(region_map: RegionMap) -> dict[str, Json]:
     """The areas of a region map, without its cells.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import Style, StyleName, new_figure, place_legend, settings
 from hybrid.reporting.regions import line_styles
 from hybrid.reporting.symbols import as_written, heading, with_unit
@@ -55,6 +56,7 @@ class FrictionCone:
     forces: Mapping[str, tuple[float, float]]
 
 
+@checks_arguments
 def friction_cones(selection: Selection) -> tuple[FrictionCone, ...]:
     """The friction cones of a state: of every closed contact and rough rail with friction.
 
@@ -99,6 +101,7 @@ def friction_cones(selection: Selection) -> tuple[FrictionCone, ...]:
     return tuple(found)
 
 
+@checks_arguments
 def plot_cones(
     cones: tuple[FrictionCone, ...],
     *,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.names import suggestion
 from hybrid.errors import StateError
 from hybrid.reporting.figures import settings
@@ -33,6 +34,7 @@ SMOOTH = "rigid, smooth continuation"
 """Label of the rigid motion, which is drawn dashed."""
 
 
+@checks_arguments
 def plot_configuration_space(
     curves: ConfigurationCurves,
     *,
@@ -117,6 +119,7 @@ def _mark(axes: Axes, points: Sequence[SingularPoint], columns: list[int], size:
         axes.plot(*at, "o", markersize=6.5, color="white", markeredgecolor="black", zorder=21, label=label)
 
 
+@checks_arguments
 def plot_realisation(
     study: RealisationStudy,
     curves: ConfigurationCurves,

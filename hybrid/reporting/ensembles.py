@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import settings
 from hybrid.reporting.symbols import axis_label, heading
 
@@ -27,6 +28,7 @@ _MOST_POINTS = 20_000
 _WIDTH, _HEIGHT = 9.6, 7.4
 
 
+@checks_arguments
 def plot_ensemble(
     found: Ensemble,
     *,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import attrs
 from matplotlib.figure import Figure
 
+from hybrid.arguments import checks_arguments
 from hybrid.files import whole_file
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ def style_of(figure: Figure) -> StyleName:
     return next((name for name in STYLES if name == figure.get_label()), "screen")
 
 
+@checks_arguments
 def save_figure(figure: Figure, path: str | Path) -> None:
     """A figure written as SVG, PNG or PDF, by the ending of the path; as a whole or not at all.
 
@@ -198,6 +200,7 @@ def save_figure(figure: Figure, path: str | Path) -> None:
             figure.savefig(draft, format=ending[1:], dpi=look.dpi, metadata=metadata[ending])
 
 
+@checks_arguments
 def figure_svg(figure: Figure) -> str:
     """A figure as an SVG document.
 

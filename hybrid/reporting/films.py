@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import ComputationError
 from hybrid.files import whole_file
 from hybrid.reporting.figures import settings
@@ -58,6 +59,7 @@ def require_ffmpeg() -> None:
         raise ComputationError("an .mp4 is written by ffmpeg, which is not on the PATH; .gif and .html do without it")
 
 
+@checks_arguments
 def save_film(motion: Trajectory, path: str | Path, *, title: str = "") -> None:
     """A motion written as a film, GIF or MP4 by the ending of the path; as a whole or not at all.
 

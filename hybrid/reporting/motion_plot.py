@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import STYLES, Style, StyleName, new_figure, place_legend, settings
 from hybrid.reporting.regions import Stroke, line_styles
 from hybrid.reporting.samples import APART, MotionSamples, ink_on, mode_fill, sampled
@@ -92,6 +93,7 @@ _LEGEND = 6  # parts of a tree that are named beside one panel
 _NAMED = 4  # parts of a tree in the heading
 
 
+@checks_arguments
 def plot_motion(motion: Trajectory, *, title: str = "", style: StyleName = "screen") -> Figure:
     """A motion as a figure: coordinates, velocities and contact forces over time, the modes of every contact below.
 
@@ -121,6 +123,7 @@ def plot_motion(motion: Trajectory, *, title: str = "", style: StyleName = "scre
     return _drawn({"": motion}, title or _own_title(motion, style), {}, style)
 
 
+@checks_arguments
 def plot_tree(tree: MotionTree, *, title: str = "", style: StyleName = "screen") -> Figure:
     """A tree of motions as a figure: a panel for each quantity, a style for each part, numbered in the rows of modes.
 
@@ -308,6 +311,7 @@ def _apart(times: Sequence[float], least: float) -> list[float]:
 _EACH = 2.5  # inches: of a panel at least, so that its ticks do not meet
 
 
+@checks_arguments
 def plot_phase(found: Trajectory | MotionTree, *, title: str = "", style: StyleName = "screen") -> Figure:
     """The phase portrait of a motion, or of every part of a tree of motions: a panel for each coordinate.
 

@@ -15,6 +15,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.errors import StateError
 from hybrid.reporting.figures import Style, StyleName, new_figure, settings
 from hybrid.reporting.regions import Region, regions
@@ -101,6 +102,7 @@ _LABELS, _HANDLE, _HEIGHT, _LETTER = 0.8, 0.6, 4.3, 0.62
 _LONGEST = 40  # letters of a label beside the map
 
 
+@checks_arguments
 def plot_map(
     region_map: RegionMap,
     *,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.arguments import checks_arguments
+
 if TYPE_CHECKING:
     from hybrid.analysis import Comparison
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection, TreeCertificate
@@ -85,6 +87,7 @@ def labels(mode: Mode) -> dict[str, str]:
     return {name: label.value for name, label in mode.items()}
 
 
+@checks_arguments
 def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
     """Coordinates and velocities by name, time, and the sides of vanishing slips.
 
@@ -115,6 +118,7 @@ def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
     }
 
 
+@checks_arguments
 def verdict_record(
     dynamics: Dynamics,
     state: State,
@@ -204,6 +208,7 @@ def decided_record(selection: Selection, coordinates: Sequence[str]) -> dict[str
     return {name: plain(value) for name, value in record.items()}
 
 
+@checks_arguments
 def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> dict[str, Json]:
     """A comparison as plain JSON values.
 
@@ -248,6 +253,7 @@ def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> di
     }
 
 
+@checks_arguments
 def motion_record(motion: Trajectory) -> dict[str, Any]:
     """A motion as a plain JSON object.
 

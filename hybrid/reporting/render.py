@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid.analysis.maps.axes import quantities_with_units
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.units import Units, inequality_unit
 from hybrid.dynamics.readable import TOO_LONG
 from hybrid.reporting.page import Html, loader, number_html, picture_html, stylesheet, unit_html
@@ -121,6 +122,7 @@ _FOLDED = 4000  # characters of formulas beyond which they are folded: more than
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
+@checks_arguments
 def render_html(report: Report) -> str:
     """A report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
 
@@ -149,6 +151,7 @@ def render_html(report: Report) -> str:
     return template.render(view, pictures=pictures, css=stylesheet())
 
 
+@checks_arguments
 def render_markdown(report: Report) -> str:
     """A report as Markdown, without pictures.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import comparison_record
@@ -64,6 +65,7 @@ class ComparisonReport:
     version: str
 
 
+@checks_arguments
 def build_comparison(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -159,6 +161,7 @@ _LEADS = {
 }
 
 
+@checks_arguments
 def render_comparison_html(report: ComparisonReport) -> str:
     """A comparison as one HTML page that needs nothing else.
 
@@ -187,6 +190,7 @@ def render_comparison_html(report: ComparisonReport) -> str:
     return page_html("comparison.md", view, pictures=comparison_pictures(report), title=title, verdict=verdict)
 
 
+@checks_arguments
 def render_comparison_markdown(report: ComparisonReport) -> str:
     """A comparison as Markdown, without plots.
 

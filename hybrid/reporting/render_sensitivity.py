@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import Style, StyleName, new_figure, settings
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import plain
@@ -64,6 +65,7 @@ class SensitivityReport:
     version: str = ""
 
 
+@checks_arguments
 def sensitivity_record(report: SensitivityReport) -> dict[str, Any]:
     """A sensitivity as a plain JSON object.
 
@@ -145,6 +147,7 @@ def tornado_bars(report: SensitivityReport) -> list[tuple[str, float]]:
     return sorted(bars, key=lambda bar: -abs(bar[1]))
 
 
+@checks_arguments
 def plot_tornado(report: SensitivityReport, *, style: StyleName = "screen") -> Figure:
     """What one per cent more of each quantity does to the functional, as a figure, the largest on top.
 
@@ -200,6 +203,7 @@ def _wrapped(text: str, look: Style) -> str:
     return heading(text, inches=min(6.2, look.width) - 0.4, size=look.size)
 
 
+@checks_arguments
 def render_sensitivity_html(report: SensitivityReport) -> str:
     """A sensitivity as one HTML page that needs nothing else: the table, the tornado plot, the events.
 
@@ -218,6 +222,7 @@ def render_sensitivity_html(report: SensitivityReport) -> str:
     )
 
 
+@checks_arguments
 def render_sensitivity_markdown(report: SensitivityReport) -> str:
     """A sensitivity as Markdown, without the plot.
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.pins import solve_state
 from hybrid.errors import StateError
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["MAX_DRAWN_NODES", "Report", "build_report", "command_line", "parameter_table", "report_record"]
 
 
+@checks_arguments
 def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> str:
     """The shortest command line whose pins give a state.
 
@@ -187,6 +189,7 @@ class Report(AbstractDisplayed):
         return None if x is None or y is None else (x, y)
 
 
+@checks_arguments
 def build_report(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -294,6 +297,7 @@ def build_report(
     )
 
 
+@checks_arguments
 def report_record(report: Report) -> dict[str, Json]:
     """A report as plain JSON values.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import settings
 from hybrid.reporting.plot import finish
 from hybrid.reporting.records import Json, plain
@@ -32,6 +33,7 @@ __all__ = ["comparison_map_record", "plot_comparison_map", "plot_restitution", "
 _WHITE = (1.0, 1.0, 1.0)
 
 
+@checks_arguments
 def comparison_map_record(found: ComparisonMap) -> dict[str, Json]:
     """A map of agreement as plain JSON values.
 
@@ -104,6 +106,7 @@ def _by_verdict(found: ComparisonMap) -> Iterator[tuple[str, Json]]:
         yield name, summary
 
 
+@checks_arguments
 def plot_comparison_map(found: ComparisonMap, *, units: Mapping[str, str] | None = None, title: str = "") -> Figure:
     """A map of agreement, and beside it the error of the stiffest penalty runs or the velocity after an impact.
 

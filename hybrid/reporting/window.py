@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis import Axis
+from hybrid.arguments import checks_arguments
 from hybrid.contact.reduction import free_motion
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import LEAST, NOTHING, ROUNDING, Tolerances
@@ -30,6 +31,7 @@ Row = tuple[str, NDArray[np.float64], Any]
 """A pin, the gradient of what it fixes, and its value."""
 
 
+@checks_arguments
 def pins_around(
     dynamics: Dynamics, state: State, names: Sequence[str], *, parameters: Values | None = None
 ) -> dict[str, Any]:
@@ -174,6 +176,7 @@ _SOLVING = 1e-5
 _PROBES = 65
 
 
+@checks_arguments
 def default_axes(
     dynamics: Dynamics, state: State, *, parameters: Values | None = None, cells: int = CELLS
 ) -> tuple[Axis, Axis] | None:

@@ -45,7 +45,7 @@ ASKED = {
 )
 @pytest.mark.parametrize("asked", ASKED)
 def test_what_is_not_derived_is_to_be_derived_first(asked, given):
-    with pytest.raises(ArgumentError, match=f"expected a Dynamics, got a {type(given).__name__}: derive it first"):
+    with pytest.raises(ArgumentError, match=r"dynamics must be a Dynamics, not .*; derive it first"):
         ASKED[asked](given)
 
 
@@ -70,7 +70,7 @@ def _called(function, needed, given):
 @pytest.mark.parametrize(("function", "needed"), [*_asking("Dynamics")])
 def test_every_public_function_refuses_what_is_not_derived_before_it_reads_anything_else(function, needed):
     for given in UNDERIVED:
-        with pytest.raises(ArgumentError, match=f"expected a Dynamics, got a {type(given).__name__}: derive it first"):
+        with pytest.raises(ArgumentError, match=r"dynamics must be a Dynamics, not .*; derive it first"):
             _called(function, needed, given)
 
 
@@ -79,7 +79,7 @@ def test_every_public_function_refuses_what_is_not_declared(function, needed):
     needed = [item for item in needed if item.name != "names"]
     positional = ["rail"] if function is hybrid.realise else []
     for given in (dynamics_of("rod_on_incline"), "rod_on_incline", None):
-        with pytest.raises(ArgumentError, match=f"expected a Mechanism, got a {type(given).__name__}: read it first"):
+        with pytest.raises(ArgumentError, match=r"mechanism must be a Mechanism, not .*; read it first"):
             _called(lambda first, **named: function(first, *positional, **named), needed, given)
 
 
@@ -91,10 +91,10 @@ def test_the_functions_that_are_asked_are_not_few():
 @pytest.mark.parametrize(
     ("axes", "message"),
     [
-        ("phi=0:1", "expected a list of axes, as .* got a str"),
-        (None, "expected a list of axes, as .* got a NoneType"),
-        ([1, 2], "expected an axis as 'phi=0:pi' or an Axis, got a int"),
-        (["phi=0:1", {"mu": (0, 1)}], "expected an axis as 'phi=0:pi' or an Axis, got a dict"),
+        ("phi=0:1", "must be a sequence of .* not 'phi=0:1'; give"),
+        (None, "must be a sequence of .* not None"),
+        ([1, 2], r"must be a sequence of an Axis each or texts, not \[1, 2\]"),
+        (["phi=0:1", {"mu": (0, 1)}], "must be a sequence of an Axis each or texts, not .*'mu'"),
     ],
 )
 def test_what_are_no_axes_is_refused(axes, message):
@@ -116,5 +116,5 @@ def test_the_error_is_of_the_package_and_of_the_type():
 def test_a_certificate_that_there_is_not_is_not_verified():
     selection = select(dynamics_of("rod_on_incline"), PINS)
     assert selection.certificate is None  # one mode is consistent
-    with pytest.raises(ArgumentError, match="no certificate to verify"):
+    with pytest.raises(ArgumentError, match="not None; only a verdict that is proved has one"):
         verify_certificate(selection.certificate)

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import StateError
 from hybrid.tables import dataframe
@@ -141,6 +142,7 @@ class CertifiedMap(AbstractDisplayed):
 _ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
+@checks_arguments
 def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     """The boxes of a certified map that a slice meets.
 

@@ -17,6 +17,7 @@ from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import at_rest
 from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError
@@ -71,6 +72,7 @@ class CertifiedFriction(AbstractDisplayed):
         )
 
 
+@checks_arguments
 def certified_friction(
     dynamics: Dynamics,
     *,

@@ -18,6 +18,7 @@ from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.certified.swept_states import SweptStates
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
@@ -50,6 +51,7 @@ _VOLUME_ROUNDING = SUMMED  # of sums of products of lengths, relative
 Progress = Callable[[float, int], None]
 
 
+@checks_arguments
 def certified_map(
     dynamics: Dynamics,
     *,

@@ -9,6 +9,7 @@ import numpy as np
 
 from hybrid.analysis.comparison.penalty_map import Cells, PenaltyMap, penalty_map
 from hybrid.analysis.maps.plane import plane_of
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
@@ -65,6 +66,7 @@ class ComparisonMap:
     penalty: PenaltyMap | None = None
 
 
+@checks_arguments
 def compare_map(
     dynamics: Dynamics,
     *,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis, axes_of
+from hybrid.arguments import checks_arguments
 from hybrid.contact.compliance.limit import ContactRates, planar_limit
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
@@ -91,6 +92,7 @@ class RestitutionMap:
     absorbed: Array
 
 
+@checks_arguments
 def restitution_map(
     dynamics: Dynamics,
     *,

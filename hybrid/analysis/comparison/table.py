@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.comparison.rows import SHOWN, ComparisonRow, Inquiry, run_name
+from hybrid.arguments import checks_arguments
 from hybrid.contact.compliance.law import KelvinVoigtLimit, check_stiffness
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select
@@ -20,7 +21,7 @@ from hybrid.contact.verdict import Selection, Verdict
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics import state_of
 from hybrid.dynamics.scales import scales_of
-from hybrid.errors import ComputationError
+from hybrid.errors import ArgumentError, ComputationError
 from hybrid.tables import dataframe
 from hybrid.tolerances import CLEAR, Tolerances
 
@@ -143,6 +144,7 @@ class Comparison(AbstractDisplayed):
         """True where the rigid problem has one motion, with which penalty runs are compared."""
         return self.verdict in (Verdict.UNIQUE.name, Verdict.HYPERSTATIC.name)
 
+    @checks_arguments
     def row(self, method: str) -> ComparisonRow:
         """The row of a method.
 
@@ -203,6 +205,7 @@ def _flat(row: ComparisonRow) -> Iterator[tuple[str, Any]]:
                 yield f"{field.name}.{name}" + (f".{number}" if len(parts) > 1 else ""), part
 
 
+@checks_arguments
 def compare(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -242,7 +245,7 @@ def compare(
     ------
     StateError
         No contact is closed, or the only ones separate already.
-    ValueError
+    ArgumentError
         A stiffness or the damping is no number in its range; a stiffness is given twice.
 
     Examples
@@ -257,6 +260,8 @@ def compare(
     """
     asked = _stiffnesses(stiffness)
     state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
+    if samples < 0:
+        raise ArgumentError(f"samples must not be below 0, not {samples}")
     inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
     resolution = _resolution(inquiry)
     selection = resolution.selection
@@ -288,14 +293,11 @@ def compare(
 
 def _stiffnesses(values: Sequence[float]) -> tuple[float, ...]:
     """The stiffnesses asked for, as different numbers above 0."""
-    try:
-        found = tuple(values)
-    except TypeError as error:
-        raise ValueError(f"stiffness is a sequence of numbers above 0, such as (1e6, 1e8), not {values!r}") from error
+    found = tuple(values)
     for K in found:
         check_stiffness(None, None, K)
         if found.count(K) > 1:
-            raise ValueError(f"the stiffness {K:g} is given twice")
+            raise ArgumentError(f"the stiffness {K:g} is given twice")
     return found
 
 

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import explains_arguments
 from hybrid.declaration.realisation import is_positive, realise, stiffness_name
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.dynamics.consistency import check_consistency
@@ -218,6 +219,7 @@ class RealisationStudy:
         ]
 
 
+@explains_arguments
 def realisation_study(
     dynamics: Dynamics,
     state: State,

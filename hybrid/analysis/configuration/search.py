@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration.names import suggestion
 from hybrid.dynamics.configuration import ConfigurationSpace, independent_rows
 from hybrid.dynamics.derive import bound
@@ -35,6 +36,7 @@ _EVALUATIONS = 60
 _FINEST = LAST_PLACE
 
 
+@checks_arguments
 def singular_configurations(
     dynamics: Dynamics,
     *,
@@ -223,6 +225,7 @@ class ConfigurationCurves:
     high: Array
 
 
+@checks_arguments
 def configuration_curves(
     dynamics: Dynamics, *, box: Box, parameters: Values | None = None, t: float = 0.0, starts: int = 40
 ) -> ConfigurationCurves:

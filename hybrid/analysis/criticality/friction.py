@@ -24,6 +24,7 @@ from hybrid.analysis.criticality.response import (
     swept_branch,
 )
 from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
@@ -158,6 +159,7 @@ class CriticalFriction(AbstractDisplayed):
         )
 
 
+@checks_arguments
 def critical_friction(
     dynamics: Dynamics,
     *,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import moves
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics import solve_states
@@ -114,6 +115,7 @@ class _Plane:
         return np.where(np.broadcast_to(states.reached, shape)[..., None], pair, np.nan)
 
 
+@checks_arguments
 def genot_brogliato_points(
     dynamics: Dynamics,
     *,

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.plane import Code, Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.transitions import Transitions, transitions
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.derive import bound
+from hybrid.errors import ArgumentError
 from hybrid.tolerances import CANCELLED, INTEGRATED, NOTHING, RESOLVED, Tolerances
 
 if TYPE_CHECKING:
@@ -202,6 +204,7 @@ class RefinedFractions:
     scan: tuple[int, int]
 
 
+@checks_arguments
 def refined_fractions(
     dynamics: Dynamics,
     *,
@@ -257,6 +260,8 @@ def refined_fractions(
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
     lines = Lines.of(plane, is_first_inner=_is_first_inner(dynamics, plane.axes))
     cuts = _events(lines)
+    if not accuracy > 0.0:
+        raise ArgumentError(f"accuracy must be above 0, not {accuracy!r}")
     sums, error = _integrated(lines, cuts, accuracy)
     shares = {lines.dictionary.region(code): share for code, share in sums.items()}
     ordered = sorted(shares.items(), key=lambda item: (-item[1], item[0]))

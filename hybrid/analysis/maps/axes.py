@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
-from hybrid.errors import ArgumentError, StateError
+from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def _has_cells(axis: Axis, _: attrs.Attribute[int | None], value: int | None) ->
         raise StateError(f"axis {axis.name}: it needs at least one cell, not {value}")
 
 
+@checks_arguments
 @attrs.frozen
 class Axis:
     """One quantity swept over an interval.
@@ -63,6 +65,7 @@ class Axis:
     n: int | None = attrs.field(default=None, validator=_has_cells)
 
     @classmethod
+    @checks_arguments
     def parse(cls, text: str, *, values: Mapping[str, float] | None = None) -> Axis:
         """Read ``NAME=LOW:HIGH`` or ``NAME=LOW:HIGH:CELLS``.
 
@@ -155,8 +158,6 @@ def axes_of(
 
     Raises
     ------
-    ArgumentError
-        One is neither an Axis nor a text, or they are no list.
     StateError, DeclarationError
         A text is no axis.
 
@@ -168,11 +169,6 @@ def axes_of(
     >>> axes_of(rod, ["mu=0:2*mu:3"], {"mu": "3/4"})
     (Axis(name='mu', low=0.0, high=1.5, n=3),)
     """
-    if not isinstance(axes, list | tuple):
-        raise ArgumentError(f"expected a list of axes, as ['phi=0:pi', 'mu=0:2'], got a {type(axes).__name__}")
-    for axis in axes:
-        if not isinstance(axis, Axis | str):
-            raise ArgumentError(f"expected an axis as 'phi=0:pi' or an Axis, got a {type(axis).__name__}")
     if all(isinstance(axis, Axis) for axis in axes):
         return tuple(axis for axis in axes if isinstance(axis, Axis))
     values = bound(dynamics, parameters).values

@@ -17,6 +17,7 @@ from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.analysis.maps.store import check_folder, finished_group, map_of, save_map
+from hybrid.arguments import checks_arguments
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
@@ -37,6 +38,7 @@ MAX_CELLS = 100_000_000
 _CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 
 
+@checks_arguments
 def region_map(
     dynamics: Dynamics,
     *,

@@ -17,6 +17,7 @@ from hybrid.analysis.kept_tasks import DRAFT, SCHEMA, first_difference, part_of
 from hybrid.analysis.maps.axes import Axis
 from hybrid.analysis.maps.boundaries import Boundary
 from hybrid.analysis.maps.region_map import RegionMap
+from hybrid.arguments import checks_arguments
 from hybrid.contact.classification import CellVerdict
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.files import read_file, read_json
@@ -113,6 +114,7 @@ def finished_group(path: Path, about: Mapping[str, Any]) -> Any:
     return read_group(path, about["kind"])
 
 
+@checks_arguments
 def save_map(region_map: RegionMap, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
     """Write a map so that it is there as a whole or not at all.
 
@@ -310,6 +312,7 @@ def read_group(path: Path, kind: str) -> Any:
         raise FileError(f"no stored {kind}: {error}", str(path)) from error
 
 
+@checks_arguments
 def load_map(path: str | Path) -> RegionMap:
     """A map that was stored.
 

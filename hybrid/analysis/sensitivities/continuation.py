@@ -19,6 +19,7 @@ from hybrid.analysis.sensitivities.periodic import (
 )
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import nearest_dip, sizes_of
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
@@ -132,6 +133,7 @@ class _Branch:
         return None
 
 
+@checks_arguments
 def continue_periodic(
     dynamics: Dynamics,
     guess: State,

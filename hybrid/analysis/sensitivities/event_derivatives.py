@@ -22,6 +22,7 @@ from hybrid.analysis.sensitivities.surfaces import (
     settled_jump,
     with_limits,
 )
+from hybrid.arguments import checks_arguments
 from hybrid.contact.guards import GuardKind, guards_of
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
@@ -339,6 +340,7 @@ def _composed(first: EventMap, second: EventMap) -> EventMap:
 _LAWS: tuple[AbstractImpactLaw, ...] = (NewtonImpact(), PoissonImpact(), EnergeticImpact())
 
 
+@checks_arguments
 def saltation_matrix(
     dynamics: Dynamics,
     event: Event,

@@ -23,8 +23,9 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import Directions, base_values, directions, start_refusal
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ComputationError
 from hybrid.motion.recorded import EventKind
 from hybrid.tables import dataframe
 
@@ -139,6 +140,7 @@ class Sensitivity(AbstractDisplayed):
         return dataframe(columns)
 
 
+@checks_arguments
 def sensitivity(
     trajectory: Trajectory,
     functional: Functional,
@@ -193,7 +195,6 @@ def sensitivity(
     >>> {name: round(value, 9) for name, value in found.gradient.items()}
     {'k1': 1.427910693, 'k2': 1.198153357}
     """
-    _check_arguments(functional, wrt, method)
     names = tuple(wrt)
     found = _with_refusals(trajectory, functional, names, method, pins, check)
     return attrs.evolve(found, trajectory=trajectory, base=base_values(trajectory, names, pins=pins))
@@ -258,15 +259,6 @@ def _differentiated(
     differences = richardson_differences(trajectory, functional, chosen.names, pins=pins)
     compared = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
     return attrs.evolve(found, check=compared, events=forward.events, end_slopes=forward.end_slopes)
-
-
-def _check_arguments(functional: Functional, wrt: Sequence[str], method: str) -> None:
-    if not isinstance(functional, Functional):
-        raise StateError(f"the functional must be a Functional, such as Functional('x_dot**2'), not {functional!r}")
-    if isinstance(wrt, str):
-        raise StateError(f"wrt must be a list of names, such as [{wrt!r}], not one text")
-    if method not in ("adjoint", "forward"):
-        raise StateError(f"the method must be 'adjoint' or 'forward', not {method!r}")
 
 
 def _computed(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import jump_met
+from hybrid.arguments import checks_arguments
 from hybrid.dynamics.partials import CompiledExpression, compile_expression
 from hybrid.tolerances import CLEAR, NOTHING, ROOT
 
@@ -38,6 +39,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
+@checks_arguments
 @attrs.frozen
 class Functional:
     """The quantity ``integral of integrand over time + terminal at the end`` of a motion.

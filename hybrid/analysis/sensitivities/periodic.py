@@ -19,6 +19,7 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
+from hybrid.arguments import checks_arguments
 from hybrid.declaration import evaluate
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.partials import CompiledExpression, Partials, compile_expression, partial_derivatives
@@ -312,6 +313,7 @@ class PeriodicMotion:
         return bool(np.all(np.abs(self.multipliers) < 1.0 - ON_CIRCLE))
 
 
+@checks_arguments
 def periodic_motion(
     dynamics: Dynamics,
     guess: State,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.export.layout import GroupText
 from hybrid.automaton.outline import GuardText, NodeText, Outline, outline
 from hybrid.automaton.transitions import Rule
@@ -137,6 +138,7 @@ def is_key_highlighted(key: str, highlight: frozenset[str]) -> bool:
     return key in highlight or key.partition(" (")[0] in highlight
 
 
+@checks_arguments
 def to_dot(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> str:
     """An automaton in DOT: one edge per pair of nodes, dashed where only a paradox leads along it.
 
@@ -199,6 +201,7 @@ def _quoted(text: str) -> str:
 _LITERAL = re.compile(r"[^\w .,=|+*/()\-−]")
 
 
+@checks_arguments
 def to_mermaid(automaton: Automaton | Outline, *, highlight: Collection[str] = ()) -> str:
     """An automaton as a Mermaid state diagram; a label in brackets is taken only in a paradox.
 

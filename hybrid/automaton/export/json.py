@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.outline import EdgeText, GuardText, NodeText, Outline, outline
 from hybrid.errors import DeclarationError, Problem
 
@@ -18,6 +19,7 @@ FORMAT = "painleve automaton 1"
 _MAX_CHARACTERS = 200_000_000
 
 
+@checks_arguments
 def to_json(automaton: Automaton | Outline) -> str:
     """An automaton as JSON.
 
@@ -48,6 +50,7 @@ def to_json(automaton: Automaton | Outline) -> str:
     return json.dumps(record, indent=1, ensure_ascii=False).replace("</", "<\\/") + "\n"
 
 
+@checks_arguments
 def from_json(text: str) -> Outline:
     """The automaton that :func:`to_json` wrote.
 

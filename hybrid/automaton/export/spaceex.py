@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import sympy
 
+from hybrid.arguments import checks_arguments
 from hybrid.automaton.algebra import friction_of
 from hybrid.automaton.notation import fresh_symbol, text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
@@ -113,6 +114,7 @@ _WORDS = {"+": "_plus", "-": "_minus", "=": "_", ",": "__", ">": "positive", "<"
 _RELATIONS = {"= 0": "== 0", "> 0": ">= 0", ">= 0": ">= 0"}
 
 
+@checks_arguments
 def to_spaceex(automaton: Automaton) -> str:
     """An automaton as a SpaceEx model.
 

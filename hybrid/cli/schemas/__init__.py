@@ -7,12 +7,16 @@ import re
 from importlib.resources import files
 from typing import Any
 
+from hybrid.arguments import checks_arguments
+from hybrid.errors import ArgumentError
+
 __all__ = ["answer_schema", "answers_with_schema"]
 
 _SHARED = "shared"
 _REFERENCE = re.compile(rf"{_SHARED}\.json#/\$defs/(\w+)")
 
 
+@checks_arguments
 def answers_with_schema() -> tuple[str, ...]:
     """Names of the commands whose answers have a schema.
 
@@ -30,6 +34,7 @@ def answers_with_schema() -> tuple[str, ...]:
     return tuple(sorted(name for name in found if name != _SHARED))
 
 
+@checks_arguments
 def answer_schema(command: str) -> dict[str, Any]:
     """The JSON schema of what a command prints with ``--json``.
 
@@ -49,6 +54,8 @@ def answer_schema(command: str) -> dict[str, Any]:
     >>> schema["title"], "v_after" in schema["required"], list(schema["$defs"])
     ('Answer of painleve impact', True, ['numbers', 'tangential', 'tangentials'])
     """
+    if command not in answers_with_schema():
+        raise ArgumentError(f"no command {command!r} has a schema: {', '.join(answers_with_schema())} have")
     text, shared = _text(command), json.loads(_text(_SHARED))["$defs"]
     needed: dict[str, str] = {}
     reached = set(_REFERENCE.findall(text))

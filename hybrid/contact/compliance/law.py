@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.kinematics import ContactRows, MovingFlow, without_bilateral
 from hybrid.contact.compliance.limit import KINDS, planar_limit, several_limit
@@ -27,7 +28,7 @@ from hybrid.contact.compliance.status import STOPPED, ContactStatus
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.state import State
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.tolerances import CLEAR, Tolerances
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def check_damping(instance: object, attribute: Any, value: Any) -> None:
 
     Raises
     ------
-    ValueError
+    ArgumentError
     """
     if value is not None and not (_is_number(value) and value >= 0.0):
-        raise ValueError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
+        raise ArgumentError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
 
 
 def check_stiffness(instance: object, attribute: Any, value: Any) -> None:
@@ -81,10 +82,10 @@ def check_stiffness(instance: object, attribute: Any, value: Any) -> None:
 
     Raises
     ------
-    ValueError
+    ArgumentError
     """
     if not (_is_number(value) and value > 0.0):
-        raise ValueError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
+        raise ArgumentError(f"the stiffness of a compliant contact must be a number above 0, got {value!r}")
 
 
 def _is_number(value: Any) -> bool:
@@ -95,6 +96,7 @@ _HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long
 _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
 
 
+@checks_arguments
 @attrs.frozen
 class KelvinVoigt:
     """Compliant contact ``F_N = max(0, -K y - 2 d sqrt(K) y')`` with Coulomb's law, set-valued and not smoothed.
@@ -224,6 +226,7 @@ def _named(flow: MovingFlow, start: State, run: CompliantRun) -> CompliantMotion
     )
 
 
+@checks_arguments
 @attrs.frozen
 class KelvinVoigtLimit(AbstractImpactLaw):
     """Impact of a contact with ``F_N = max(0, -K y - 2 d sqrt(K) y')`` and Coulomb friction, in the limit ``K -> inf``.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, resolve_impact
@@ -67,6 +68,7 @@ class Resolution:
     critical_approach: float | None = None
 
 
+@checks_arguments
 def resolve(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.modes import ActiveElement, ElementKind
@@ -272,6 +273,7 @@ class Impact:
     warnings: tuple[str, ...]
 
 
+@checks_arguments
 def resolve_impact(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
@@ -315,8 +317,6 @@ def resolve_impact(
     1.0
     """
     dynamics = bound(dynamics, parameters)
-    if not isinstance(law, AbstractImpactLaw):
-        raise StateError(f"law must be a law of impact, such as hybrid.contact.EnergeticImpact(), not {law!r}")
     state = state_of(dynamics, state, tolerances=tolerances)
     problem = impact_problem(dynamics, state, tolerances=tolerances, closed=closed)
     return impact_of(problem, state.v, law.impulses(problem), law=law.name)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
+from hybrid.arguments import checks_arguments
 from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.impacts.impulse_lcp import (
@@ -26,14 +27,13 @@ from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution,
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
 from hybrid.dynamics.crossing import crossing
-from hybrid.errors import ComputationError
+from hybrid.errors import ArgumentError, ComputationError
 from hybrid.expressions import Dual, NotDifferentiable, plain, tie_means
 from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, SUMMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.contact.problem import ContactProblem
 
 
@@ -189,7 +189,7 @@ _SAME = AGREEING  # of the contact velocities: outcomes that are one
 
 def _is_coefficient(instance: object, attribute: attrs.Attribute[float], value: float) -> None:
     if not 0.0 <= value <= 1.0:
-        raise ValueError(f"the coefficient of restitution must lie between 0 and 1, got {value!r}")
+        raise ArgumentError(f"the coefficient of restitution must lie between 0 and 1, got {value!r}")
 
 
 @attrs.frozen
@@ -209,6 +209,7 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
         return problem.restitution if self.restitution is None else np.full(len(problem.elements), self.restitution)
 
 
+@checks_arguments
 @attrs.frozen
 class NewtonImpact(AbstractRestitutionLaw):
     """Newton's law ``gamma_N+ = -e gamma_N-`` with Coulomb's law between impulse and final slip (Moreau 1988).
@@ -251,6 +252,7 @@ class NewtonImpact(AbstractRestitutionLaw):
         return Impulses(answer.values, _jump(problem, answer.values), warnings=answer.warnings)
 
 
+@checks_arguments
 @attrs.frozen
 class PoissonImpact(AbstractRestitutionLaw):
     """Poisson's law: impulse of restitution = e times impulse of compression.
@@ -292,6 +294,7 @@ class PoissonImpact(AbstractRestitutionLaw):
         return attrs.evolve(found, warnings=_once(found.warnings + more))
 
 
+@checks_arguments
 @attrs.frozen
 class EnergeticImpact(AbstractRestitutionLaw):
     """Stronge's law: work of restitution = e^2 times work of compression (Stronge 1990).

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.laws import NewtonImpact
 from hybrid.contact.modes import ElementKind
@@ -55,6 +56,7 @@ class ReverseChatter:
         )
 
 
+@checks_arguments
 def reverse_chatter(problem: ContactProblem, law: AbstractImpactLaw) -> ReverseChatter | None:
     """Whether impacts can grow out of a closed planar contact at rest.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.contact.mode_certificate import ExactConditions, contradiction_of
 from hybrid.contact.modes import Row, solvable_modes
 from hybrid.contact.pruning.dictionary import Contradiction, Functions
@@ -123,6 +124,7 @@ class TreeCertificate:
         return None if self.root.children else (*self.root.equations, *self.root.inequalities)
 
 
+@explains_arguments
 def certify_tree(problem: ContactProblem, found: SearchedModes, refuted: Sequence[Candidate]) -> TreeCertificate | None:
     """Make the contradictions of a search, and of the modes that it has left, exact.
 
@@ -163,6 +165,7 @@ def _of_mode(functions: Functions, item: Candidate) -> Contradiction:
     return Contradiction(functions.places[key], sign, np.array(columns), float(item.scaled_slacks[worst]))
 
 
+@checks_arguments
 def verify_tree(certificate: TreeCertificate) -> bool:
     """Check a certificate in exact rational arithmetic, from the contact problem alone.
 

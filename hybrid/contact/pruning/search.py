@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.arguments import explains_arguments
 from hybrid.contact.candidates import CandidateStatus, candidate
 from hybrid.contact.conditions import Scale, problem_scale
 from hybrid.contact.families import family_accelerates_alike
@@ -86,6 +87,7 @@ class SearchedModes:
     doubt: str = ""
 
 
+@explains_arguments
 def search_modes(problem: ContactProblem, tolerances: Tolerances) -> SearchedModes:
     """All modes of a problem but those that are refuted together with many others.
 

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import conditions, problem_scale
 from hybrid.contact.mode_certificate import ExactConditions, solution
 from hybrid.contact.modes import ContactMode, Row
@@ -95,6 +96,7 @@ class CoverCertificate:
         return None
 
 
+@checks_arguments
 def verify_cover(certificate: CoverCertificate, *, tolerances: Tolerances = Tolerances()) -> bool:
     """Check a proof from the contact problem alone.
 

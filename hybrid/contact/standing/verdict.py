@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.arguments import explains_arguments
 from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces, force_names
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
@@ -33,6 +34,7 @@ __all__ = ["select_standing"]
 Array = NDArray[np.float64]
 
 
+@explains_arguments
 def select_standing(
     problem: ContactProblem,
     *,

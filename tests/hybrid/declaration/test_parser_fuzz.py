@@ -99,7 +99,7 @@ def test_value_is_the_exact_one_where_floating_point_is_exact(text):
     # Few small dyadic numbers: sums and products have no rounding; quotients only where the divisor is a power of 2.
     divisors = re.findall(r"/ ?([^ ]+)", text)
     assume(all(divisor in ("2", "0.5", "1") for divisor in divisors))
-    expression = parse_expression(text, known="xy")
+    expression = parse_expression(text, known=list("xy"))
     build = Builder()
     x, y = build.name("x"), build.name("y")
     node = read(build, expression, {"x": x, "y": y})

@@ -42,7 +42,7 @@ DERIVATIVES = {  # written by hand
 def built(text, names="xyz"):
     build = Builder()
     nodes = {name: build.name(name) for name in names}
-    return build, nodes, read(build, parse_expression(text, known=names), nodes)
+    return build, nodes, read(build, parse_expression(text, known=list(names)), nodes)
 
 
 def floats(build, nodes, roots, at=AT):
@@ -112,7 +112,7 @@ def test_a_graph_has_the_value_of_its_text_within_the_rounding_of_its_terms(text
     # magnitudes bound: at most 40 operations of 1.1e-16 each, on either side.
     build, nodes, root = built(text)
     found, size = floats(build, nodes, [root, int(magnitudes(build, [root])[0])])
-    expected = float(evaluate(parse_expression(text, known="xyz"), AT))
+    expected = float(evaluate(parse_expression(text, known=list("xyz")), AT))
     assert abs(found - expected) <= 1e-14 * max(size, abs(expected))
     assert size >= abs(found) * (1 - 1e-14)
 
@@ -121,7 +121,7 @@ def test_a_graph_has_the_value_of_its_text_within_the_rounding_of_its_terms(text
 @given(TEXTS)
 def test_derivatives_are_those_of_a_complex_step(text):
     assume("abs" not in text)
-    expression = parse_expression(text, known="xyz")
+    expression = parse_expression(text, known=list("xyz"))
     build, nodes, root = built(text)
     slopes = jacobian(build, [root], list(nodes.values()))[0]
     sizes = floats(build, nodes, magnitudes(build, slopes))
@@ -149,7 +149,7 @@ def test_derivatives_are_those_of_a_complex_step(text):
 def test_equal_expressions_are_one_node(first, second):
     build = Builder()
     names = {name: build.name(name) for name in "xy"}
-    one, other = (read(build, parse_expression(text, known="xy"), names) for text in (first, second))
+    one, other = (read(build, parse_expression(text, known=list("xy")), names) for text in (first, second))
     assert one == other
 
 

@@ -1,0 +1,234 @@
+"""No public function takes an argument of another kind than its annotation says, nor fails at it inside."""
+
+import importlib.util
+import inspect
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import mechanisms
+from hybrid import (
+    ArgumentError,
+    Axis,
+    Contact,
+    EnergeticImpact,
+    HybridError,
+    Mode,
+    Prefer,
+    Settings,
+    State,
+    Tolerances,
+    Verdict,
+    build_automaton,
+    certified_map,
+    compare,
+    mechanism_from_toml,
+    realise,
+    region_map,
+    select,
+    simulate,
+    solve_state,
+)
+from hybrid.arguments import checks_arguments, explains_arguments
+from hybrid.declaration import evaluate, parse_expression
+from hybrid.numeric import NumericContact, NumericState
+from tests.catalogue import dynamics_of
+
+SOURCE = Path(__file__).parents[1] / "docs/_extensions/api_pages.py"
+PINS = {"phi": 1.0, "phi_dot": 0.0, "slip.tip": -1.0}
+ROD = dynamics_of("rod_on_incline")
+STATE = solve_state(ROD, PINS)
+
+# Parts of the graph of expressions and of motions side by side take nodes and lanes, in inner loops; a command parses
+# its own words; the rest says itself what is wrong, as tested below.
+APART = ("hybrid.expressions", "hybrid.motion.together", "hybrid.cli.main", "lcp", "mechanisms")
+NAMED = {"hybrid.declaration.evaluate", "hybrid.declaration.parse_expression", "hybrid.mechanism_from_toml"}
+LATE = {"hybrid.realise", "hybrid.contact.pruning.certify_tree", "hybrid.contact.pruning.search_modes"}
+LATE |= {"hybrid.contact.standing.select_standing", "hybrid.numeric.capture", "hybrid.numeric.frames.merged"}
+LATE |= {"hybrid.reporting.plain", "hybrid.realisation_study"}
+
+WRONG = {
+    "nothing": None,
+    "a number": 5,
+    "a fraction": 2.5,
+    "a text": "?",
+    "a list": [object()],
+    "a mapping": {5: object()},
+    "not a number": math.nan,
+    "True": True,
+    "complex": 1j,
+    "an array": np.zeros((2, 3, 4)),
+    "an object": object(),
+}
+# Of the wrong ones, what a word of an annotation admits, by hand; any other name is a class, which admits none.
+ADMITTED = {
+    "None": {"nothing"},
+    "float": {"a number", "a fraction"},
+    "int": {"a number"},
+    "str": {"a text"},
+    "Path": set(),
+    "bool": {"True"},
+    "Any": set(WRONG),
+    "object": set(WRONG),
+    "Json": set(WRONG),
+    "NDArray": {"a number", "a fraction", "not a number", "True", "an array"},
+    "Array": {"a number", "a fraction", "not a number", "True", "an array"},
+    "Stiffness": {"a number", "a fraction", "a text"},
+    "Curve": set(),
+}
+
+
+def admitted(annotation):
+    """What the alternatives of an annotation admit; of a container nothing, since none of the wrong ones is empty."""
+    depth, words = 0, [""]
+    for letter in annotation:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "|" and depth == 0:
+            words.append("")
+        else:
+            words[-1] += letter
+    names = [word.strip().partition("[")[0].rpartition(".")[2] for word in words]
+    return set().union(*(ADMITTED.get(name, set()) for name in names))
+
+
+def public():
+    spec = importlib.util.spec_from_file_location("api_pages", SOURCE)
+    api = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(api)
+    for name in (name for names in api.public_names().values() for name in names):
+        value = api.value_of(name)
+        if inspect.isfunction(value) and not name.startswith(APART) and name not in NAMED | LATE:
+            yield name, value
+
+
+FUNCTIONS = dict(public())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_refuses_what_its_annotation_does_not_admit(name):
+    function, accepted = FUNCTIONS[name], []
+    for parameter in inspect.signature(function).parameters.values():
+        for kind in WRONG.keys() - admitted(str(parameter.annotation)):
+            try:
+                function(**{parameter.name: WRONG[kind]})  # before it is missed that others are not given
+            except ArgumentError as error:
+                if f": {parameter.name} must be " in str(error):
+                    continue
+            except TypeError:
+                pass
+            accepted.append((parameter.name, kind))
+    assert accepted == []
+
+
+def test_the_functions_are_not_few():
+    assert len(FUNCTIONS) > 110
+    assert sum(len(inspect.signature(function).parameters) for function in FUNCTIONS.values()) > 350
+
+
+BUILT = {
+    "load": lambda wrong: mechanisms.load(wrong),
+    "text": lambda wrong: mechanism_from_toml(wrong),
+    "expression": lambda wrong: parse_expression(wrong, known=["x"]),
+    "evaluate": lambda wrong: evaluate(wrong, {}),
+    "values": lambda wrong: evaluate(parse_expression("x", known=["x"]), wrong),
+    "realise": lambda wrong: realise(wrong, "rail", stiffness=1e4),
+    "gap": lambda wrong: Contact(name="tip", gap=wrong),
+    "axis": lambda wrong: Axis.parse(wrong),
+    "low": lambda wrong: Axis("phi", wrong, 1e9),
+    "sign": lambda wrong: Tolerances(sign=wrong),
+    "rtol": lambda wrong: Settings(rtol=wrong),
+    "max_events": lambda wrong: Settings(max_events=wrong),
+    "restitution": lambda wrong: EnergeticImpact(restitution=wrong),
+    "modes": lambda wrong: Prefer(wrong),
+    "mode": lambda wrong: Prefer((wrong,)),
+    "contacts": lambda wrong: Mode(wrong),
+    "parts": lambda wrong: NumericState(np.eye(2), [0.0, 0.0], wrong),
+    "sides": lambda wrong: State([0.0], [0.0], sides=wrong),
+    "at": lambda wrong: ROD.at(wrong),
+    "key": lambda wrong: build_automaton(ROD).location(wrong),
+}
+NUMBERS = {"a number", "a fraction"}
+TAKEN = {"gap": NUMBERS | {"a text"}, "low": NUMBERS, "rtol": NUMBERS, "max_events": {"a number"}}
+TAKEN |= {"at": {"nothing"}, "restitution": {"nothing"}, "key": {"a text"}}
+
+
+@pytest.mark.parametrize("asked", BUILT)
+def test_what_a_user_writes_is_of_the_kind_that_is_asked_for(asked):
+    for kind in WRONG.keys() - TAKEN.get(asked, set()):
+        with pytest.raises(HybridError):
+            BUILT[asked](WRONG[kind])
+
+
+@pytest.mark.parametrize("wrong", ["x", {}, object(), 1j])
+def test_arrays_of_a_state_are_of_numbers(wrong):
+    for made in (lambda: State(wrong, [0.0]), lambda: State([0.0], wrong), lambda: State([0.0], [0.0], t=wrong)):
+        with pytest.raises(ArgumentError, match=r"State: [qvt] must be a"):
+            made()
+    with pytest.raises(HybridError):
+        NumericContact("foot", W_N=wrong)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda: compare(ROD, STATE, stiffness="1e8"), r"stiffness must be .*numbers, not '1e8'; give \[100000000.0\]"),
+        (lambda: compare(ROD, STATE, stiffness=1e8), r"stiffness must be .*, not 100000000.0; give \[100000000.0\]"),
+        (lambda: select(ROD, STATE, parameters="mu=1"), r"must be .*, not 'mu=1'; give \{'mu': '1'\}"),
+        (lambda: select(ROD, STATE, solver="lemk"), "solver must be one of .*; give 'lemke'"),
+        (lambda: region_map(ROD, axes="phi=0:pi"), r"axes must be .*; give \['phi=0:pi'\]"),
+        (lambda: certified_map(ROD, axes=["phi=0:1"], gap="x"), "gap must be a number, not 'x'$"),
+        (
+            lambda: certified_map(ROD, axes=["phi=0:1"], budget="1"),
+            "must be a number or None, not '1'; give 1.0",
+        ),
+        (lambda: simulate(ROD, None, t_end=1), "state must be a State or .*, not None; solve it first"),
+        (lambda: simulate(ROD, STATE, t_end=1, law=EnergeticImpact), "law must be an AbstractImpactLaw or None"),
+        (lambda: select(mechanisms.load("rod_on_incline"), STATE), "must be a Dynamics, not a Mechanism; derive it"),
+        (lambda: build_automaton(ROD, max_nodes=64.0), "max_nodes must be a whole number, not 64.0; give 64"),
+        (lambda: region_map(ROD, axes=["phi=0:1"], with_boundaries=1), "must be True or False, not 1; give True"),
+        (lambda: Mode({"tip": "slip"}), "mode is one of free, stick, .* not 'slip'"),
+    ],
+)
+def test_the_message_names_the_argument_and_the_nearest_right_thing(asked, message):
+    with pytest.raises(ArgumentError, match=message):
+        asked()
+
+
+NUMBERS_OF_LIBRARIES = [np.float64(2), np.float32(2), np.int64(2), np.array(2.0), Fraction(2), xr.DataArray(2.0), 2]
+
+
+@pytest.mark.parametrize("number", NUMBERS_OF_LIBRARIES, ids=lambda number: type(number).__name__)
+def test_numbers_of_other_libraries_are_numbers(number):
+    @checks_arguments
+    def halves(of: float) -> float:
+        return of / 2
+
+    assert float(halves(number)) == 1.0
+    assert select(ROD, STATE, standing_budget=number).verdict is Verdict.UNIQUE
+
+
+def test_a_column_of_a_table_is_a_sequence_and_no_number():
+    @checks_arguments
+    def total(of: Sequence[float]) -> float:
+        return sum(of)
+
+    assert total(pd.Series([1e6, 1e7])) == total(np.array([1e6, 1e7])) == total([1e6, 1e7]) == 1.1e7
+    with pytest.raises(ArgumentError, match="standing_budget must be a number, not a Series"):
+        select(ROD, STATE, standing_budget=pd.Series([2.0, 3.0]))
+
+
+def test_a_failure_inside_is_not_blamed_on_the_arguments():
+    @explains_arguments
+    def entry(of: str) -> str:
+        return {}[of]
+
+    with pytest.raises(KeyError, match="'mu'"):
+        entry("mu")
+    with pytest.raises(ArgumentError, match="entry: of must be a text, not 5"):
+        entry(5)

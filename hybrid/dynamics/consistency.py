@@ -13,12 +13,12 @@ from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import CLEAR, RANK, Tolerances
+from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
-__all__ = ["check_consistency", "check_regularity", "project_state"]
+__all__ = ["check_consistency", "check_regularity", "is_nearly_singular", "project_state"]
 
 
 Array = NDArray[np.float64]
@@ -151,6 +151,36 @@ def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
     return f"projected onto them by hybrid.dynamics.project_state it is {shown}"
 
 
+_BESIDE = 0.05 * np.random.default_rng(2).normal(size=(3, 16))  # as far as `ConfigurationSpace.reach`
+
+
+def is_nearly_singular(dynamics: Dynamics, state: State, J: Array) -> bool:
+    """Whether the constraints may be about to lose rank: their gradients are small beside those a little away.
+
+    A posture that differs by rounding then has other gradients, and accelerations that grow without bound.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    J : array, (m, n)
+        Gradients at the state.
+
+    Returns
+    -------
+    bool
+        A first look, at a few displaced postures; :func:`check_regularity` decides.
+    """
+    shift = np.resize(_BESIDE, (len(_BESIDE), dynamics.n))
+    with np.errstate(all="ignore"):
+        there = dynamics.kinematics(state.q + shift, np.zeros(dynamics.n), t=state.t)["J"]
+    if not np.isfinite(there).all():
+        return True
+    usual = np.linalg.svd(np.broadcast_to(there, (len(shift), *J.shape[-2:])), compute_uv=False).max(axis=0)
+    here = np.linalg.svd(J, compute_uv=False)
+    return bool(np.any((here <= NEARLY * usual) & (usual > RANK * usual[0])))
+
+
 def check_regularity(dynamics: Dynamics, state: State, *, lost: float = CLEAR) -> None:
     """The refusal of a state in a singular configuration, where the constraints give no acceleration.
 
@@ -178,6 +208,6 @@ def check_regularity(dynamics: Dynamics, state: State, *, lost: float = CLEAR) -
     point = classify_configuration(space, np.array(state.q), lost=lost)
     if point is not None:
         raise ComputationError(
-            f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} determine no acceleration at this singular "
-            f"configuration, a {point.describe()}; take a state beside it"
+            f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} determine no acceleration in a singular "
+            f"configuration, or so near to it that rounding decides: a {point.describe()}; take a state beside it"
         )

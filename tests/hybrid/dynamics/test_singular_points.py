@@ -3,9 +3,20 @@
 import numpy as np
 import pytest
 
-from hybrid import Constraint, EnergyDynamics, Mechanism, State, derive, simulate, singular_configurations
+from hybrid import (
+    Constraint,
+    EnergyDynamics,
+    Mechanism,
+    State,
+    derive,
+    select,
+    simulate,
+    singular_configurations,
+    solve_state,
+)
 from hybrid.analysis.configuration.realisation import half_branches
 from hybrid.dynamics import ConfigurationSpace, SingularityKind, classify_configuration
+from hybrid.errors import HybridError
 from hybrid.motion import singular_points_of
 from tests.catalogue import dynamics_of
 from tests.constrained import particle
@@ -279,3 +290,23 @@ def test_motion_on_sheets_that_cross_stops_with_both():
     np.testing.assert_allclose(point.q, [0, 0, 0.5], atol=1e-9)
     assert len(point.branches) == 2
     assert "the same all along (x' = 0, y' = 0, z' = 1)" in motion.cause
+
+
+@pytest.mark.parametrize("u", [1e-7, 1e-6, 1e-5, 2e-5])
+def test_no_acceleration_is_claimed_where_the_rounding_of_the_posture_decides_it(u):
+    pendulum = dynamics_of("singular_pendulum")
+    # An error of 1e-15 in the constraint moves the posture by 1e-15/u, its gradient by as much, and the acceleration
+    # u_dot^2/u by 1e-15/u^3: by 1e3 at 1e-6, where it is -4.7e-6.
+    with pytest.raises(HybridError, match=r"BC.*transversal crossing of the configuration space at u = 0, theta = 0"):
+        select(pendulum, solve_state(pendulum, {"u": u, "u_dot": 1}))
+
+
+def test_beside_a_crossing_the_acceleration_grows_in_proportion_to_the_distance():
+    pendulum = dynamics_of("singular_pendulum")
+    slopes = []
+    for u in (1e-3, 1e-2):
+        (branch,) = select(pendulum, solve_state(pendulum, {"u": u, "u_dot": 1})).branches
+        slopes.append(branch.acceleration[0] / u)
+    # The branch is smooth and symmetric, so that the acceleration is odd in u: the slopes differ by u^2, and by the
+    # rounding above, 1e-15/u^4 = 1e-3.
+    assert slopes[0] == pytest.approx(slopes[1], abs=2e-3)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lcp.dictionary import Dictionary
     from lcp.problem import LCP, FloatArray
 
-__all__ = ["Generators", "Piece", "Polytope", "cone_generators", "face_generators", "piece_of", "polytope", "union"]
+__all__ = ["Generators", "Polytope", "cone_generators", "polytope"]  # the others serve the searches alone
 
 
 T = TypeVar("T", int, float)

@@ -269,6 +269,7 @@ def _named(name: str | None) -> Kind:
         "str": Kind("a text", _is_text, by_type=True),
         "bool": Kind("True or False", lambda value: type(value).__name__ in ("bool", "bool_"), by_type=True),
         "Callable": Kind("a function", callable),
+        "Curve": Kind("a motion", lambda value: hasattr(value, "graph")),
     }
     if name in words:
         return words[name]

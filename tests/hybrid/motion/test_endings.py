@@ -5,6 +5,7 @@ import pytest
 
 import mechanisms
 from hybrid import (
+    ArgumentError,
     ComputationError,
     Contact,
     EnergyDynamics,
@@ -88,7 +89,7 @@ def test_bad_starts_are_refused_with_their_reason():
         simulate(ball, State([0.0], [-1.0]), t_end=1)
     with pytest.raises(StateError, match="t_end must be a time later than the start, t = 2; it is 1"):
         simulate(ball, State([1.0], [0.0], t=2.0), t_end=1)
-    with pytest.raises(StateError, match="t_end"):
+    with pytest.raises(ArgumentError, match="t_end must be a number, not nan"):
         simulate(ball, State([1.0], [0.0]), t_end=float("nan"))
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from hybrid import (
+    ArgumentError,
     Contact,
     DeclarationError,
     EnergyDynamics,
@@ -306,11 +307,11 @@ def test_unknown_names_are_errors_that_tell_the_nearest():
         sensitivity(motion, Functional("q1"), [])
     with pytest.raises(StateError, match="twice"):
         sensitivity(motion, Functional("q1"), ["k1", "k1"])
-    with pytest.raises(StateError, match="must be a Functional"):
+    with pytest.raises(ArgumentError, match="must be a Functional"):
         sensitivity(motion, "q1", ["k1"])
-    with pytest.raises(StateError, match=r"a list of names, such as \['k1'\]"):
+    with pytest.raises(ArgumentError, match=r"sequence of texts, not 'k1'; give \['k1'\]"):
         sensitivity(motion, Functional("q1"), "k1")
-    with pytest.raises(StateError, match="'adjoint' or 'forward', not 'backward'"):
+    with pytest.raises(ArgumentError, match="'adjoint', 'forward', not 'backward'"):
         sensitivity(motion, Functional("q1"), ["k1"], method="backward")
 
 

@@ -14,7 +14,7 @@ from hybrid.contact.activity import Activity, activity_pattern, assemble, elemen
 from hybrid.contact.reduction import contact_numbers, free_motion, unconstrained_numbers
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.arithmetic import applied, is_finite
-from hybrid.dynamics.consistency import check_consistency, check_regularity, is_nearly_singular
+from hybrid.dynamics.consistency import check_accuracy, check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
@@ -320,8 +320,8 @@ def contact_problem(
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:
         check_regularity(dynamics, state)
-    elif dynamics.rigid and is_nearly_singular(dynamics, state, terms.J):
-        check_regularity(dynamics, state, lost=NEARLY)
+    elif dynamics.rigid:
+        check_accuracy(dynamics, state, terms)
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=is_finite(problem.G))
     _check_consistent(dynamics, state, terms, problem, tolerances)
     return problem

@@ -13,12 +13,13 @@ from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
+from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
 from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
 
-__all__ = ["check_consistency", "check_regularity", "is_nearly_singular", "project_state"]
+__all__ = ["check_accuracy", "check_consistency", "check_regularity", "project_state"]
 
 
 Array = NDArray[np.float64]
@@ -151,34 +152,68 @@ def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
     return f"projected onto them by hybrid.dynamics.project_state it is {shown}"
 
 
-_BESIDE = 0.05 * np.random.default_rng(2).normal(size=(3, 16))  # as far as `ConfigurationSpace.reach`
+_ROUNDED = 8.0 * float(np.finfo(float).eps)  # some roundings of a constraint's terms, of which a posture is found
+_COMPLEX_STEP = 1e-20
 
 
-def is_nearly_singular(dynamics: Dynamics, state: State, J: Array) -> bool:
-    """Whether the constraints may be about to lose rank: their gradients are small beside those a little away.
+def check_accuracy(dynamics: Dynamics, state: State, terms: Terms) -> None:
+    """The refusal of a state so near to a singular configuration that rounding decides its accelerations.
 
-    A posture that differs by rounding then has other gradients, and accelerations that grow without bound.
+    A constraint vanishes up to the rounding of its terms, which moves the posture by as much divided by the gradient.
+    That changes the gradient itself, all the more the smaller it is.
 
     Parameters
     ----------
     dynamics : Dynamics
+        With rigid constraints, all of them independent.
     state : State
-    J : array, (m, n)
-        Gradients at the state.
+    terms : Terms
+        At the state.
 
     Returns
     -------
-    bool
-        A first look, at a few displaced postures; :func:`check_regularity` decides.
+    None
+        The gradients are known to a share of ``CLEAR``.
+
+    Raises
+    ------
+    ComputationError
+        With the kind of the singular configuration where that is found.
     """
-    shift = np.resize(_BESIDE, (len(_BESIDE), dynamics.n))
-    with np.errstate(all="ignore"):
-        there = dynamics.kinematics(state.q + shift, np.zeros(dynamics.n), t=state.t)["J"]
-    if not np.isfinite(there).all():
-        return True
-    usual = np.linalg.svd(np.broadcast_to(there, (len(shift), *J.shape[-2:])), compute_uv=False).max(axis=0)
-    here = np.linalg.svd(J, compute_uv=False)
-    return bool(np.any((here <= NEARLY * usual) & (usual > RANK * usual[0])))
+    L = _cholesky(terms.M)
+    if L is None:
+        return  # the mass matrix is refused by its own check
+    J = np.broadcast_to(terms.J, (len(dynamics.rigid), dynamics.n))
+    W = np.linalg.solve(L, J.T)
+    length = np.linalg.norm(W, axis=0)
+    if not length.all():
+        return  # a constraint without any gradient is refused as redundant
+    sizes = dynamics.once(_constraint_sizes)(dynamics.kernel_arguments(state.q, state.v, state.t))["constraint"]
+    lift = np.linalg.solve(L.T, np.linalg.pinv(W).T)  # how postures answer to the constraints
+    shifts = (lift * _ROUNDED * sizes).T
+    q = state.q + _COMPLEX_STEP * 1j * shifts
+    moved = np.asarray(dynamics.kinematics(q, np.zeros(dynamics.n), t=state.t)["J"]).imag / _COMPLEX_STEP
+    change = np.linalg.solve(L, np.swapaxes(np.broadcast_to(moved, (len(shifts), *J.shape)), -1, -2))
+    least = float(np.linalg.svd(W / length, compute_uv=False)[-1])
+    if least > RANK and np.sum(np.abs(change / length)) > CLEAR * least:  # gradients that repeat others are elsewhere
+        check_regularity(dynamics, state, lost=NEARLY)
+        raise ComputationError(
+            f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} have gradients here that rounding of the "
+            "posture changes: a singular configuration is very near; take a state further beside it"
+        )
+
+
+def _cholesky(M: Array) -> Array | None:
+    try:
+        return np.asarray(np.linalg.cholesky(M))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _constraint_sizes(dynamics: Dynamics) -> Kernel:
+    build, equations = Builder(dynamics.equations.graph), dynamics.equations
+    sizes = {"constraint": magnitudes(build, equations.constraint)}
+    return compile_kernel(build.graph(), sizes, equations.arguments)
 
 
 def check_regularity(dynamics: Dynamics, state: State, *, lost: float = CLEAR) -> None:

@@ -360,6 +360,7 @@ def switches(build: Builder, roots: Any) -> tuple[Switch, ...]:
 
     Examples
     --------
+    >>> from hybrid.expressions import Builder
     >>> build = Builder()
     >>> x = build.name("x")
     >>> [found] = switches(build, [build.multiply(x, build.call("abs", x))])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.arguments import checks_arguments
+from hybrid.arguments import explains_arguments
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
 from hybrid.contact.reduction import contact_numbers, free_motion, unconstrained_numbers
 from hybrid.contact.table import check_friction
@@ -263,7 +263,7 @@ class ContactProblem:
         return {element.name: element for element in self.elements}[name]
 
 
-@checks_arguments
+@explains_arguments
 def contact_problem(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],

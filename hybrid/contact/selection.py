@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
-from hybrid.arguments import checks_arguments
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set
 from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes, mode_of
 from hybrid.contact.conditions import problem_scale
@@ -140,7 +140,7 @@ def _in_floats(
         return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
 
 
-@checks_arguments
+@explains_arguments
 def select_problem(
     problem: ContactProblem,
     *,

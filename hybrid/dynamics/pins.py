@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.arguments import checks_arguments
+from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
@@ -192,7 +192,7 @@ def solve_state(
     return State(solved.q, solved.v, float(solved.t), solved.sides, others, pins)
 
 
-@checks_arguments
+@explains_arguments
 def state_of(
     dynamics: Dynamics,
     given: State | Mapping[str, str | float],

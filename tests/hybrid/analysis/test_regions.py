@@ -134,7 +134,8 @@ def test_an_interrupt_keeps_what_is_finished(workers):
     executor = ThreadPoolExecutor(workers) if workers else None
     found = rod_map(0, axes=SMALL, mu=1.5, chunk_cells=53 * 10, progress=stop, executor=executor, on_interrupt="keep")
     assert not found.is_complete
-    assert found.n_missing == 1961 - 1060
+    # two tasks of 530 cells, or one and the last, of 371: a worker's are told in the order in which they are seen
+    assert found.n_missing in ((1961 - 1060,) if workers == 0 else (1961 - 1060, 1961 - 901))
     computed = found.verdict != CellVerdict.MISSING
     assert np.array_equal(computed.all(axis=1), computed.any(axis=1))
     assert np.array_equal(found.verdict[computed], whole.verdict[computed])

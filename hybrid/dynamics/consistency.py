@@ -153,7 +153,6 @@ def _offer(dynamics: Dynamics, state: State, tolerances: Tolerances) -> str:
 
 
 _ROUNDED = 8.0 * float(np.finfo(float).eps)  # some roundings of a constraint's terms, of which a posture is found
-_COMPLEX_STEP = 1e-20
 
 
 def check_accuracy(dynamics: Dynamics, state: State, terms: Terms) -> None:
@@ -180,6 +179,8 @@ def check_accuracy(dynamics: Dynamics, state: State, terms: Terms) -> None:
     ComputationError
         With the kind of the singular configuration where that is found.
     """
+    from hybrid.dynamics.configuration import ConfigurationSpace  # for constraints
+
     L = _cholesky(terms.M)
     if L is None:
         return  # the mass matrix is refused by its own check
@@ -190,10 +191,9 @@ def check_accuracy(dynamics: Dynamics, state: State, terms: Terms) -> None:
         return  # a constraint without any gradient is refused as redundant
     sizes = dynamics.once(_constraint_sizes)(dynamics.kernel_arguments(state.q, state.v, state.t))["constraint"]
     lift = np.linalg.solve(L.T, np.linalg.pinv(W).T)  # how postures answer to the constraints
-    shifts = (lift * _ROUNDED * sizes).T
-    q = state.q + _COMPLEX_STEP * 1j * shifts
-    moved = np.asarray(dynamics.kinematics(q, np.zeros(dynamics.n), t=state.t)["J"]).imag / _COMPLEX_STEP
-    change = np.linalg.solve(L, np.swapaxes(np.broadcast_to(moved, (len(shifts), *J.shape)), -1, -2))
+    space = ConfigurationSpace(dynamics, state.t)
+    moved = [space.curvature(state.q, shift) for shift in (lift * _ROUNDED * sizes).T]
+    change = np.linalg.solve(L, np.swapaxes(moved, -1, -2))
     least = float(np.linalg.svd(W / length, compute_uv=False)[-1])
     if least > RANK and np.sum(np.abs(change / length)) > CLEAR * least:  # gradients that repeat others are elsewhere
         check_regularity(dynamics, state, lost=NEARLY)

@@ -25,7 +25,7 @@ from hybrid.analysis.maps.kept import about_mechanism
 from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
-from hybrid.errors import ArgumentError, ComputationError, StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.motion import Settings
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 
@@ -217,11 +217,6 @@ def _starts(
         if not columns or len({column.shape for column in columns}) != 1 or columns[0].ndim != 1 or not columns[0].size:
             raise StateError("starts need at least one row, and as many values of every name")
         return tuple(starts), np.stack(columns, axis=1), None
-    if not isinstance(vary, dict) or any(np.shape(ends) != (2,) for ends in vary.values()):
-        raise ArgumentError(f"vary must have two numbers for every name, as {{'phi': (0.2, 2.9)}}, not {vary!r}")
-    for name, value in (("n", n), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer | None):
-            raise ArgumentError(f"{name} must be a whole number, not {value!r}")
     if n is None or not 1 <= n <= _MOST:
         raise StateError(f"n {n}: give a number of draws from 1 to {_MOST}")
     if not 0 <= seed < _SEEDS:

@@ -171,7 +171,7 @@ def _first_fall(
     length: float, clear: Flags, signs: Table, levels: Table, owners: Lines, by_size: Flags, at_zero: Flags,
     floors: Table, fresh: bool,
 ) -> tuple[float, int]:  # fmt: skip
-    """Where on the step of one motion which guard falls first; infinite and -1 if all are clear, -1 if none is told."""
+    """Where on the step of one motion which guard falls first: infinite if none does, -1 if the search did not end."""
     found, which, n = np.inf, -1, len(first)
     for g in range(len(guards[1])):
         if clear[g]:

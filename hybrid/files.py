@@ -142,14 +142,14 @@ def read_file(path: str | Path, *, limit: int, advice: str = "") -> bytes:
         # a pipe that nobody writes to must not hold the opening up
         handle = os.open(Path(path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         try:
-            told = os.fstat(handle)
-            if stat.S_ISDIR(told.st_mode):
+            status = os.fstat(handle)
+            if stat.S_ISDIR(status.st_mode):
                 raise IsADirectoryError(errno.EISDIR, "it is a directory")
-            if not stat.S_ISREG(told.st_mode):  # it may never end
+            if not stat.S_ISREG(status.st_mode):  # it may never end
                 raise OSError(errno.EINVAL, "it is not an ordinary file")
             with os.fdopen(handle, "rb", closefd=False) as file:
                 # as much memory is taken as is asked for; some files of the system say that they are empty
-                data = file.read(min(limit, max(told.st_size, _PIECE)) + 1)
+                data = file.read(min(limit, max(status.st_size, _PIECE)) + 1)
         finally:
             os.close(handle)
     except FileNotFoundError:
@@ -237,8 +237,8 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
                     raise FileError(f"has the column {twice!r} twice", source)
                 continue
             if len(row) != len(titles):
-                told = f"{len(row)} entries, the first line names {len(titles)}"
-                raise FileError(f"line {lines.line_num}: {told}", source)
+                wrong = f"{len(row)} entries, the first line names {len(titles)}"
+                raise FileError(f"line {lines.line_num}: {wrong}", source)
             try:
                 numbers.extend(map(float, row))
             except ValueError as error:

@@ -140,8 +140,8 @@ def ensemble(
     with nullcontext() if folder is None else _opened(folder, about) as kept:
         try:
             with interruptible(keeps=keeps):
-                is_told = executor is not None or kept is not None
-                failed = (lambda first, reason: failures.update({first: reason})) if is_told else None
+                collects = executor is not None or kept is not None
+                failed = (lambda first, reason: failures.update({first: reason})) if collects else None
                 done = 0
                 for first, chunk in _worked_off(
                     task, rows, size, executor, kept=kept, progress=progress, failed=failed

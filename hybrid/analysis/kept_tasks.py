@@ -204,8 +204,8 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
         known = read_json(read_file(path, limit=_MOST_BYTES), source=str(path))
     except FileError as error:
         raise StateError(f"{folder} holds no run that can be gone on with: {error}") from None
-    if (told := first_difference(known, asked)) is not None:
-        raise StateError(f"{folder} is a run with {told}: remove it, or choose another folder")
+    if (difference := first_difference(known, asked)) is not None:
+        raise StateError(f"{folder} is a run with {difference}: remove it, or choose another folder")
 
 
 def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:

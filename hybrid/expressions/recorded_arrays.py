@@ -79,7 +79,7 @@ def _apply_to_arrays(ufunc: np.ufunc, method: str, inputs: Any, keywords: dict[s
     if not keywords and not any(array.ndim for array in arrays):
         single = np.empty((), dtype=object)
         single[()] = applied(ufunc.__name__, *(array[()] for array in arrays))
-        return _told(single)
+        return _narrowed(single)
     where, out = keywords.get("where", True), keywords.get("out")
     shape = np.broadcast_shapes(*(array.shape for array in arrays), np.shape(where))
     result = np.empty(shape, dtype=object)
@@ -90,10 +90,10 @@ def _apply_to_arrays(ufunc: np.ufunc, method: str, inputs: Any, keywords: dict[s
             result[index] = applied(ufunc.__name__, *(array[index] for array in spread))
         else:
             result[index] = np.broadcast_to(_bare(out[0]), shape)[index] if out else 0.0
-    return _told(result)
+    return _narrowed(result)
 
 
-def _told(result: Any) -> Any:
+def _narrowed(result: Any) -> Any:
     """As plain an array as its entries allow."""
     if not result.size:
         return result.astype(float)
@@ -110,7 +110,7 @@ def _product(left: Any, right: Any) -> Any:
             products = [combined("multiply", a, b) for a, b in zip(left[row], columns[:, column], strict=True)]
             place = (*row, column) if right.ndim > 1 else row
             result[place] = reduce(lambda x, y: combined("add", x, y), products, 0.0)
-    return _told(result)
+    return _narrowed(result)
 
 
 def _reduced(
@@ -138,7 +138,7 @@ def _reduced(
         result[index] = reduce(lambda x, y: applied(ufunc.__name__, x, y), terms)
     if keepdims:
         result = result.reshape([1 if item in axes else array.shape[item] for item in range(array.ndim)])
-    return _told(result)
+    return _narrowed(result)
 
 
 def _chosen(condition: Any, first: Any, second: Any) -> Any:
@@ -155,7 +155,7 @@ def _chosen(condition: Any, first: Any, second: Any) -> Any:
             result[index] = RecordedChoice(asked, one, other)
         else:
             result[index] = one if asked else other
-    return _told(result)
+    return _narrowed(result)
 
 
 def _norm(array: Any, axis: int = -1, keepdims: bool = False) -> Any:
@@ -182,7 +182,7 @@ def _solved(A: Any, b: Any) -> Any:
                 0.0,
             )
             right[k][column] = combined("divide", combined("subtract", right[k][column], known), left[k][k])
-    return _told(np.array(right, dtype=object).reshape(b.shape))
+    return _narrowed(np.array(right, dtype=object).reshape(b.shape))
 
 
 def _inverted(A: Any) -> Any:

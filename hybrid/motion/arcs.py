@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints
 
-__all__ = ["FollowedArc", "Rest", "first_step_limit", "follow", "hops", "touch_limit"]
+__all__ = ["FollowedArc", "Rest", "first_step_limit", "flight_limits", "follow", "touch_limit"]
 
 
 Array = NDArray[np.float64]
@@ -226,12 +226,12 @@ def follow(
         stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
     way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings, None if trial is None else trial.step)
     try:
-        while (passage := way.advance()) is None:
+        while (followed := way.advance()) is None:
             if progress is not None:
                 progress(way.t)
     except (KeyboardInterrupt, HybridError, ArithmeticError, ValueError) as error:
         return way.cut_short(error)
-    return passage
+    return followed
 
 
 @attrs.define(eq=False)
@@ -261,15 +261,15 @@ class _Way:
         return bool(spatial_slides(self.constraints.parts))
 
     def advance(self) -> FollowedArc | None:
-        """Make one step; the passage if the arc ends in it."""
+        """Make one step; what was followed if the arc ends in it."""
         step, self.tried = self.tried or self.stepper.step(), None
         if step is None:
-            return self._passage(failure=self.stepper.cause)
+            return self._followed(failure=self.stepper.cause)
         is_first = self.watch.signs is None
         found = first_event(self.watch, step, is_first=is_first) if self.watch.guards else None
         return self._pass(step) if found is None else self._meet(*found)
 
-    def _passage(self, **how: Any) -> FollowedArc:
+    def _followed(self, **how: Any) -> FollowedArc:
         return FollowedArc(tuple(self.steps), self.t, self.y, **how)
 
     def _projected(self, t: float, y: Array) -> Array:
@@ -279,13 +279,13 @@ class _Way:
         return np.concatenate(self.constraints.project(t, y[:n], y[n:]))
 
     def _meet(self, last: Step, fired: tuple[Guard, ...]) -> FollowedArc | None:
-        """Go to an event; the passage, unless it is one of a spatial slip that passes by zero."""
+        """Go to an event; what was followed, unless it is one of a spatial slip that passes by zero."""
         self.steps.append(last)
         self.t, self.y = last.end, self._projected(last.end, last.last)
         if fired[0].kind is GuardKind.UNDEFINED:
-            return self._passage(failure=f"{fired[0].element!r} has no value beyond")
+            return self._followed(failure=f"{fired[0].element!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
-            return self._passage(fired=fired)
+            return self._followed(fired=fired)
         self.watch.flow.set_references(references(self.constraints, self.t, self.y, {}, self.watch.settings))
         self._restart(self.watch.settings, last.end - last.start)
         return None
@@ -300,9 +300,9 @@ class _Way:
         self.stalled = self.stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
         self.t, self.y = step.end, self._projected(step.end, step.last)
         if self.stalled > _PATIENCE:
-            return self._passage(failure="")
+            return self._followed(failure="")
         if self.stepper.is_finished:
-            return self._passage()
+            return self._followed()
         stopped = self._turn(step) if self.turns else None
         if stopped is None:
             if self.y is not step.last:
@@ -321,7 +321,7 @@ class _Way:
         self._restart(settings, duration, held=duration)
 
     def _turn(self, step: Step) -> FollowedArc | None:
-        """Look after spatial slips: the passage if one ends soon, which no step of the integrator reaches."""
+        """Look after spatial slips: what was followed if one ends soon, which no step of the integrator reaches."""
         watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
         stop = stop_of_slip(watch, constraints, self.start, t, y)
         if stop is not None:
@@ -333,12 +333,12 @@ class _Way:
         return None
 
     def cut_short(self, error: BaseException) -> FollowedArc:
-        """The passage up to where something was raised."""
+        """What was followed up to where something was raised."""
         if self.steps:  # it may have come between a step and its projection
             self.t, self.y = self.steps[-1].end, self.steps[-1].last
         if isinstance(error, Exception):
-            return self._passage(error=error)
-        return self._passage(interrupted=True)
+            return self._followed(error=error)
+        return self._followed(interrupted=True)
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:
@@ -354,12 +354,12 @@ def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: S
     -------
     float or None
     """
-    limit = float(np.min(hops(*map(np.asarray, (gap_dot, acceleration, gaps))), initial=np.inf))
+    limit = float(np.min(flight_limits(*map(np.asarray, (gap_dot, acceleration, gaps))), initial=np.inf))
     return limit if limit < np.inf else None
 
 
-def hops(gap_dot: Array, acceleration: Array, gap: Array) -> Array:
-    """Twice the durations of hops with constant accelerations; infinite where nothing comes back.
+def flight_limits(gap_dot: Array, acceleration: Array, gap: Array) -> Array:
+    """Twice the durations of flights with constant accelerations; infinite where nothing comes back.
 
     Parameters
     ----------

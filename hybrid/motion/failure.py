@@ -38,7 +38,7 @@ def in_words(error: Exception) -> str:
     return str(error) if isinstance(error, HybridError) else f"{type(error).__name__}: {error}"
 
 
-def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple[Termination, str]:
+def explain_failure(context: Context, flow: Flow, followed: FollowedArc) -> tuple[Termination, str]:
     """Why the integrator found no further step.
 
     Parameters
@@ -46,7 +46,7 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
     context : Context
     flow : Flow
         Of the mode.
-    passage : FollowedArc
+    followed : FollowedArc
         The arc that failed.
 
     Returns
@@ -56,16 +56,16 @@ def explain_failure(context: Context, flow: Flow, passage: FollowedArc) -> tuple
         A phrase about it.
     """
     n = context.dynamics.n
-    terms = context.terms(passage.t, passage.y[:n], passage.y[n:])
+    terms = context.terms(followed.t, followed.y[:n], followed.y[n:])
     smallest = float(np.nan_to_num(mass_definiteness(terms)))
     diagonal = np.abs(np.diagonal(terms.M))
     lightest = float(np.min(diagonal)) / float(np.max(diagonal, initial=1.0))
     if min(smallest, lightest) <= _NEARLY_SINGULAR:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {min(smallest, lightest):.3g}"
-    if passage.failure:
-        return Termination.UNDEFINED, passage.failure
+    if followed.failure:
+        return Termination.UNDEFINED, followed.failure
     with np.errstate(all="ignore"):
-        rate = np.asarray(flow.derivative(passage.t, passage.y), dtype=float)
+        rate = np.asarray(flow.derivative(followed.t, followed.y), dtype=float)
     if not np.isfinite(rate).all():
         return Termination.UNDEFINED, "the acceleration is not finite"
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
@@ -86,14 +86,14 @@ def negative_friction(fired: tuple[Guard, ...]) -> str:
     return f"the friction of {names} becomes negative there; it must be zero or positive everywhere"
 
 
-def singular_point(flow: Flow, passage: FollowedArc) -> tuple[float, float, str]:
+def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, float, str]:
     """Where a sliding contact's mobility ``A_s`` vanishes.
 
     Parameters
     ----------
     flow : Flow
         Of a mode that watches a mobility.
-    passage : FollowedArc
+    followed : FollowedArc
         The arc that ended next to that point.
 
     Returns
@@ -106,15 +106,15 @@ def singular_point(flow: Flow, passage: FollowedArc) -> tuple[float, float, str]
         Both in words.
     """
     position = [guard.kind for guard in flow.guards].index(GuardKind.SINGULAR)
-    step = passage.steps[-1]
+    step = followed.steps[-1]
     s = np.array([0.0, 0.5, 1.0]) if step.end > step.start else np.array([1.0])
     observed = flow.observe(step.time(s), step.at(s))
     mobility = observed.guards[position]
     force = np.max(np.abs(observed.lambda_N), axis=0)
     if len(s) < 3 or mobility[0] == mobility[-1]:
-        return passage.t, float("nan"), f"the mobility is {mobility[-1]:.3g}"
+        return followed.t, float("nan"), f"the mobility is {mobility[-1]:.3g}"
     rate = (mobility[-1] - mobility[0]) / (step.end - step.start)
-    t = passage.t - mobility[-1] / rate
+    t = followed.t - mobility[-1] / rate
     with np.errstate(all="ignore"):
         exponent = np.log(force[-1] / force[0]) / np.log(mobility[-1] / mobility[0])
     verb = "grows" if exponent < 0 else "changes"

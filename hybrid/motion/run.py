@@ -126,7 +126,7 @@ class Run:
     arcs, events, warnings : list
     impacts : dict of str to list of float
         Times of the impacts of every contact.
-    pace : EventRate
+    event_rate : EventRate
         How many events there were, and how fast they followed.
     selection : Selection or None
         The verdict that ended the motion.
@@ -150,9 +150,9 @@ class Run:
     sides: Sides = attrs.field(factory=Sides)
     _start: Moment | None = None
     _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
-    pace: EventRate = attrs.field(init=False)
+    event_rate: EventRate = attrs.field(init=False)
 
-    @pace.default
+    @event_rate.default
     def _rate_of_settings(self) -> EventRate:
         return EventRate(self.context.settings)
 
@@ -223,10 +223,10 @@ class Run:
             return (decision.ending or Termination.UNDECIDED, "; ".join(notes)), moment, before
         if not moment.t < self.t_end:
             return (Termination.END_TIME, ""), moment, decision.choice.mode
-        passage = self._arc(decision.choice, moment, None if self.context.watched else decision.trial)
-        if passage is None:
+        followed = self._arc(decision.choice, moment, None if self.context.watched else decision.trial)
+        if followed is None:
             return (Termination.UNTIL, ""), moment, decision.choice.mode
-        return self._after(passage, decision.choice, moment)
+        return self._after(followed, decision.choice, moment)
 
     def _ends(self, crossed: list[Event]) -> bool:
         """Record what a jump took across zero; True if that is the condition to stop at."""
@@ -246,31 +246,31 @@ class Run:
             constraints, watch, y = trial.constraints, trial.watch, trial.step.first
             watch.signs, watch.is_decided, rests = None, False, isinstance(trial.stepper, Rest)
         limit = None if rests else first_step_limit(context, choice, moment.t, y)
-        passage = follow(
+        followed = follow(
             watch, constraints, moment.t, y, self.t_end,
             first_step=limit, rests=rests, directions=choice.directions, progress=self._report,
             trial=trial if limit is None else None,
         )  # fmt: skip
-        if context.watched and self._ends(self.sides.followed(watch, passage, moment, choice.mode, self.events)):
+        if context.watched and self._ends(self.sides.followed(watch, followed, moment, choice.mode, self.events)):
             return None
-        if context.rank is not None and passage.loses_rank:
-            passage, event = pass_singular(context, context.rank, choice, constraints, passage, self.t_end)
+        if context.rank is not None and followed.loses_rank:
+            followed, event = pass_singular(context, context.rank, choice, constraints, followed, self.t_end)
             self.events += [] if event is None else [event]
-        steps = [step for step in passage.steps if step.end > step.start]
+        steps = [step for step in followed.steps if step.end > step.start]
         if steps:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
-            self.pace.at_once = 0
+            self.event_rate.at_once = 0
             if ContactMode.STICK in choice.mode.values() and (choice.mode, "accumulation") not in self._said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
-        if passage.error is not None:
-            raise passage.error
-        return passage
+        if followed.error is not None:
+            raise followed.error
+        return followed
 
     def _too_many(self, t: float, elements: tuple[str, ...]) -> tuple[Termination, str] | None:
         """Count an event, and tell how the motion ends if there are too many or too fast ones."""
         span = self.t_end - (t if self._start is None else self._start.t)
-        return self.pace.exceeded(t, elements, recorded=len(self.events), impacts=self.impacts, span=span)
+        return self.event_rate.exceeded(t, elements, recorded=len(self.events), impacts=self.impacts, span=span)
 
     def _say(self, mode: Mode, subject: str, sentence: str | None) -> None:
         """Warn, once of every mode and subject."""
@@ -279,37 +279,37 @@ class Run:
             self.warnings.append(sentence)
 
     def _after(
-        self, passage: FollowedArc, choice: Choice, moment: Moment
+        self, followed: FollowedArc, choice: Choice, moment: Moment
     ) -> tuple[tuple[Termination, str] | None, Moment, Mode | None]:
         context, n = self.context, self.context.dynamics.n
         flow = context.flow(choice)
-        if passage.loses_rank:
-            singular, arrived = singular_end(context, passage, choice.mode, moment)
+        if followed.loses_rank:
+            singular, arrived = singular_end(context, followed, choice.mode, moment)
             self.events.append(singular)
             return (Termination.SINGULAR_CONFIGURATION, singular.note), arrived, choice.mode
-        arrived = moment_after(context, choice, flow.parts, passage.fired, passage.t, passage.y)
-        if passage.interrupted:
+        arrived = moment_after(context, choice, flow.parts, followed.fired, followed.t, followed.y)
+        if followed.interrupted:
             return (Termination.INTERRUPTED, ""), arrived, choice.mode
-        if passage.failure is not None:
-            return explain_failure(context, flow, passage), arrived, choice.mode
-        if not passage.fired:
-            return (None if passage.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
-        kinds = {guard.kind for guard in passage.fired}
+        if followed.failure is not None:
+            return explain_failure(context, flow, followed), arrived, choice.mode
+        if not followed.fired:
+            return (None if followed.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
+        kinds = {guard.kind for guard in followed.fired}
         if GuardKind.FRICTION in kinds:
-            return (Termination.NOT_COMPUTED, negative_friction(passage.fired)), arrived, choice.mode
-        elements = tuple(dict.fromkeys(guard.element for guard in passage.fired))
-        v_before = passage.y[n:]
-        ended = self._too_many(passage.t, elements)
+            return (Termination.NOT_COMPUTED, negative_friction(followed.fired)), arrived, choice.mode
+        elements = tuple(dict.fromkeys(guard.element for guard in followed.fired))
+        v_before = followed.y[n:]
+        ended = self._too_many(followed.t, elements)
         if ended is not None:
             return ended, arrived, choice.mode
         event = Event(
-            passage.t, event_kind(passage.fired), elements, choice.mode, None, arrived.q, v_before, arrived.v,
-            guards=tuple(guard for guard in passage.fired if guard.quantity is not None),
+            followed.t, event_kind(followed.fired), elements, choice.mode, None, arrived.q, v_before, arrived.v,
+            guards=tuple(guard for guard in followed.fired if guard.quantity is not None),
         )  # fmt: skip
         if Activity.APPROACHING in arrived.activities.values():
-            self.events += besides_touch(event, passage.fired)
+            self.events += besides_touch(event, followed.fired)
         if GuardKind.SINGULAR in kinds:
-            t, exponent, note = singular_point(flow, passage)
+            t, exponent, note = singular_point(flow, followed)
             passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if exponent < 0.0 else None)
             if passed is not None:
                 return None, passed, choice.mode
@@ -373,7 +373,7 @@ class Run:
         if decision.chosen_by_rule:
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
-        self.pace.dropped += complete(
+        self.event_rate.dropped += complete(
             self.context.dynamics, self.events, moment.t, after, verdict=decision.verdict, note=decision.note
         )
 

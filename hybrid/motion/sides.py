@@ -53,10 +53,10 @@ class Sides:
         list of Event
             At most one.
         """
-        return self._told(dict(context.watched_at(moment.t, moment.q, moment.v)), moment, mode, events)
+        return self._switches(dict(context.watched_at(moment.t, moment.q, moment.v)), moment, mode, events)
 
     def followed(
-        self, watch: Watch, passage: FollowedArc, moment: Moment, mode: Mode, events: Sequence[Event]
+        self, watch: Watch, followed: FollowedArc, moment: Moment, mode: Mode, events: Sequence[Event]
     ) -> list[Event]:
         """Functions that were zero where an arc began and have the other sign on it than before, as an event there.
 
@@ -66,7 +66,7 @@ class Sides:
         ----------
         watch : Watch
             Of the arc.
-        passage : FollowedArc
+        followed : FollowedArc
         moment : Moment
             Where the arc began.
         mode : Mode
@@ -81,12 +81,14 @@ class Sides:
         if watch.signs is None:
             return []
         signs = zip(watch.guards, watch.signs[:, 0].tolist(), strict=True)
-        found = self._told({guard: sign for guard, sign in signs if guard.kind in USERS and sign}, moment, mode, events)
-        if not any(guard.kind is GuardKind.TOUCHDOWN for guard in passage.fired):
-            self.known |= {guard: -self.known[guard] for guard in passage.fired if guard in self.known}
+        found = self._switches(
+            {guard: sign for guard, sign in signs if guard.kind in USERS and sign}, moment, mode, events
+        )
+        if not any(guard.kind is GuardKind.TOUCHDOWN for guard in followed.fired):
+            self.known |= {guard: -self.known[guard] for guard in followed.fired if guard in self.known}
         return found
 
-    def _told(
+    def _switches(
         self, signs: dict[Guard, float], moment: Moment, mode: Mode | None, events: Sequence[Event]
     ) -> list[Event]:
         changed = tuple(guard for guard, sign in signs.items() if self.known.get(guard, sign) != sign)

@@ -151,8 +151,8 @@ def moment_after(
     broken: dict[str, ContactMode] = {}
     for part in parts:
         kinds = by_name.get(part.name, set())
-        told = _told(part, kinds)
-        activities[part.name] = _closing(context, terms, part, t, q, v) if told is None else told
+        found = _activity(part, kinds)
+        activities[part.name] = _closing(context, terms, part, t, q, v) if found is None else found
         if not has_stiction(terms, part.element):
             continue
         if part.sticks or GuardKind.SLIP in kinds:
@@ -197,7 +197,7 @@ def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q
     return ended
 
 
-def _told(part: ElementMode, kinds: set[GuardKind]) -> Activity | None:
+def _activity(part: ElementMode, kinds: set[GuardKind]) -> Activity | None:
     """What a force element does after its guards; None for a contact that closes."""
     if part.is_open:
         return None if GuardKind.TOUCHDOWN in kinds else Activity.OPEN

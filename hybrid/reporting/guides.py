@@ -81,8 +81,8 @@ def declared_guides(
         if coordinate in mechanism.angles:
             values = np.linspace(-np.pi, np.pi, _PLACES)
         else:
-            pace = np.linalg.norm(point_jacobians(dynamics, q[:1], t, parameters)[point][0, :, index])
-            reach = np.ptp(q[:, index]) or size / max(float(pace), LEAST)
+            speed = np.linalg.norm(point_jacobians(dynamics, q[:1], t, parameters)[point][0, :, index])
+            reach = np.ptp(q[:, index]) or size / max(float(speed), LEAST)
             values = np.linspace(q[:, index].min() - reach, q[:, index].max() + reach, _PLACES)
         postures = np.repeat(q[:1], len(values), axis=0)
         postures[:, index] = values

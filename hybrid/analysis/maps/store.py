@@ -107,8 +107,8 @@ def finished_group(path: Path, about: Mapping[str, Any]) -> Any:
     if not is_finished(path):
         return None
     known = _attributes(path, about["kind"], any_kind=True)
-    if (told := first_difference({name: known.get(name) for name in about}, about)) is not None:
-        raise StateError(f"{path} exists already and holds {told}: choose another folder, or remove it")
+    if (difference := first_difference({name: known.get(name) for name in about}, about)) is not None:
+        raise StateError(f"{path} exists already and holds {difference}: choose another folder, or remove it")
     if not known["complete"]:
         raise StateError(f"{path} holds a part of what is asked for, and {part_of(path)} has gone: remove it")
     return read_group(path, about["kind"])
@@ -257,8 +257,8 @@ def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, A
     if not isinstance(known, dict) or (not any_kind and known.get("kind") != kind):
         raise FileError(f"no stored {kind}", str(path))
     if known.get("schema") != SCHEMA:
-        told = f"stored with layout {known.get('schema')!r}; this version reads {SCHEMA}"
-        raise FileError(f"{told}: remove it, or choose another folder", str(path))
+        reason = f"stored with layout {known.get('schema')!r}; this version reads {SCHEMA}"
+        raise FileError(f"{reason}: remove it, or choose another folder", str(path))
     if known.get("digest") != _digest(text):
         raise _damaged(path, _ATTRIBUTES, "is damaged")
     return known

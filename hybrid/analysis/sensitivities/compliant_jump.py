@@ -14,7 +14,7 @@ from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
 from hybrid.contact.compliance.law import compliant_contacts
 from hybrid.contact.compliance.limit import frozen_machine
 from hybrid.contact.compliance.rest import holding_duals
-from hybrid.contact.compliance.status import STOPPED, ContactStatus, pace
+from hybrid.contact.compliance.status import STOPPED, ContactStatus, fast_time_rate
 from hybrid.errors import ComputationError
 from hybrid.expressions import Dual, changes, duals, plain
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, INTEGRATED, NOTHING, ROOT
@@ -299,7 +299,7 @@ def _carried(slopes: FastSlopes, y: Duals, phase: PhaseRecord) -> Duals:
     def rates(_: float, z: Array) -> Array:
         found = slopes.rates(unpacked(z), status)
         rate = np.concatenate([plain(found), changes(found).ravel(), [1.0]])
-        return np.asarray(rate * pace(slips(z), system.speed))
+        return np.asarray(rate * fast_time_rate(slips(z), system.speed))
 
     def end(_: float, z: Array) -> float:
         if not ends:

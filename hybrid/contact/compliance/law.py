@@ -179,8 +179,8 @@ class KelvinVoigt:
             horizon = _HORIZON / math.sqrt(float(np.min(rates)))
         flow = _scaled(flow, at, state.q, terms.W_N, closed)
         still = tolerances.velocity
-        passage = PhaseMachine(flow, self.stiffness, horizon, effort, still, state.sides, samples)
-        return _named(flow, state, passage.run(y, closed))
+        machine = PhaseMachine(flow, self.stiffness, horizon, effort, still, state.sides, samples)
+        return _named(flow, state, machine.run(y, closed))
 
 
 def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> MovingFlow:

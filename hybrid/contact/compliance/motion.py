@@ -11,7 +11,7 @@ import numpy as np
 
 from hybrid.contact.compliance.following import follow_until, phase_events
 from hybrid.contact.compliance.path import Array, CompliantSamples, joined_samples
-from hybrid.contact.compliance.status import VANISHING, ContactStatus, has_stopped, pace
+from hybrid.contact.compliance.status import VANISHING, ContactStatus, fast_time_rate, has_stopped
 from hybrid.errors import ComputationError
 from hybrid.tolerances import INTEGRATED, ROUNDING
 
@@ -264,7 +264,8 @@ class PhaseMachine:
             at = at_state(x)
             rate = self.flow.rates(x, at)
             rate[-1] = root
-            return np.asarray(rate * (pace([at.slip[columns] for columns in rotating], self.flow.speed) / root))
+            slips = [at.slip[columns] for columns in rotating]
+            return np.asarray(rate * (fast_time_rate(slips, self.flow.speed) / root))
 
         return rates
 

@@ -43,7 +43,7 @@ _ORDER = 24
 _EXACT = 1e-17  # of the last terms, next to the unknowns themselves
 _MAX_STEPS = 100_000
 _ITERATIONS = 80
-_F, _RHO, _U1, _U2, _LIFT, _PUSH1, _PUSH2, _DRIVE, _TURN, _PACE = range(PATH, PATH + 10)
+_F, _RHO, _U1, _U2, _LIFT, _PUSH1, _PUSH2, _DRIVE, _TURN, _SPEED = range(PATH, PATH + 10)
 
 
 @compiled
@@ -64,22 +64,22 @@ def _series(c: Any, G: Any, mu: float, d: float, speed: float) -> None:
         for row in range(3):
             free = G[row, 0] if k == 0 else 0.0
             c[_LIFT + row, k] = free - mu * (G[row, 1] * c[_U1, k] + G[row, 2] * c[_U2, k])
-        drive, rotating, pace = 0.0, 0.0, 0.0
+        drive, rotating, speeds = 0.0, 0.0, 0.0
         for j in range(k + 1):
             drive += c[_PUSH1, j] * c[_U1, k - j] + c[_PUSH2, j] * c[_U2, k - j]
             rotating += c[_PUSH2, j] * c[_U1, k - j] - c[_PUSH1, j] * c[_U2, k - j]
-            pace += c[_F, j] * c[_RHO, k - j]
-        c[_DRIVE, k], c[_TURN, k], c[_PACE, k] = drive, rotating, pace
+            speeds += c[_F, j] * c[_RHO, k - j]
+        c[_DRIVE, k], c[_TURN, k], c[_SPEED, k] = drive, rotating, speeds
         c[:PATH, k + 1] = 0.0
         for j in range(k + 1):
             c[0, k + 1] += c[1, j] * c[_RHO, k - j]
-            c[1, k + 1] += c[_LIFT, j] * c[_PACE, k - j]
+            c[1, k + 1] += c[_LIFT, j] * c[_SPEED, k - j]
             c[2, k + 1] += c[_DRIVE, j] * c[_F, k - j]
             c[3, k + 1] += c[_TURN, j] * c[_F, k - j]
-            c[5, k + 1] -= mu * c[_PACE, j] * c[_U1, k - j]
-            c[6, k + 1] -= mu * c[_PACE, j] * c[_U2, k - j]
-            c[8, k + 1] -= mu * c[_PACE, j] * c[_RHO, k - j]
-        c[4, k + 1], c[7, k + 1] = c[_PACE, k], c[_RHO, k]
+            c[5, k + 1] -= mu * c[_SPEED, j] * c[_U1, k - j]
+            c[6, k + 1] -= mu * c[_SPEED, j] * c[_U2, k - j]
+            c[8, k + 1] -= mu * c[_SPEED, j] * c[_RHO, k - j]
+        c[4, k + 1], c[7, k + 1] = c[_SPEED, k], c[_RHO, k]
         c[:PATH, k + 1] /= k + 1
     c[_F, _ORDER] = -c[0, _ORDER] - 2 * d * c[1, _ORDER]
 

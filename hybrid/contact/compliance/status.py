@@ -41,9 +41,9 @@ __all__ = [
     "ContactStatus",
     "beyond_leaving",
     "bilateral_forces",
+    "fast_time_rate",
     "has_stopped",
     "loads",
-    "pace",
 ]
 
 
@@ -148,7 +148,7 @@ def beyond_leaving(slip: NDArray[np.float64], speed: float) -> float:
     return float(np.linalg.norm(slip)) - _LEFT * speed
 
 
-def pace(slips: Sequence[NDArray[np.float64]], speed: float) -> float:
+def fast_time_rate(slips: Sequence[NDArray[np.float64]], speed: float) -> float:
     """Rate of fast time while spatial slips turn: their speeds, so that each dies out exponentially (Batlle 1996).
 
     Parameters

@@ -252,8 +252,8 @@ def _rotating_segment(
     """
 
     def rates(y: Array, G: Array = G, mu: float = mu) -> Array:
-        pace, tangential = np.linalg.norm(y[1:3]), -mu * y[1:3]
-        return np.concatenate([G @ [pace, *tangential], tangential, [y[0] * pace, pace]])
+        speed, tangential = np.linalg.norm(y[1:3]), -mu * y[1:3]
+        return np.concatenate([G @ [speed, *tangential], tangential, [y[0] * speed, speed]])
 
     def stopped(y: Array) -> Any:
         return np.linalg.norm(y[1:3]) - _STOPPED
@@ -264,7 +264,7 @@ def _rotating_segment(
     known = plain(G), plain(mu)
     y, start = np.append(state, 0.0), plain(np.append(state, 0.0))
     guards = [lambda y: plain(stopped(y)), lambda y: plain(finished(y)), lambda y: float(y[6] - span)]
-    # slip decays by friction at the rate mu G_TT at least once the drive is gone: this is beyond any leg
+    # slip decays by friction at the rate mu G_TT at least once the drive is gone: this is beyond any phase
     end, duration, ended = _integrated(lambda y: rates(y, *known), start, guards, span / max(known[1], 1e-3))
     is_done = ended == 1
     if y.dtype == object:

@@ -161,10 +161,10 @@ def _one_acceleration(
     found, bearing = _branch(problem, solution), _bearing(problem, solution, scale, tolerances)
     free = freedom_of(problem, bearing, scale, tolerances, known=known)
     if not free.n_proved:
-        is_told = not free.n_small
-        if is_told and (free.least > UNSEEN or any(part.label is ContactMode.SLIDE for part in solution.parts)):
+        is_certain = not free.n_small
+        if is_certain and (free.least > UNSEEN or any(part.label is ContactMode.SLIDE for part in solution.parts)):
             return Selection(problem, Verdict.UNIQUE, (found,), margin, decided_by=COVER, notes=notes)
-        only = _only_forces(problem, solution, bearing, scale, tolerances, any_number=is_told)
+        only = _only_forces(problem, solution, bearing, scale, tolerances, any_number=is_certain)
         if only is not None:
             margin, notes = min(margin, float(np.min(only.slacks))), (*notes, _EXACT_FORCES)
             return Selection(problem, Verdict.UNIQUE, (_branch(problem, only),), margin, decided_by=COVER, notes=notes)
@@ -180,14 +180,14 @@ def _one_acceleration(
     pressing = [row for part in solution.parts if part.label is not ContactMode.FREE for row in part.element.rows]
     free = freedom_of(problem, np.eye(problem.n_rows)[:, pressing], scale, tolerances, known=known)
     listed = ForceSet(force_names(problem), free.dimension, forces, np.zeros((0, problem.n_rows)), free.kernel)
-    told = "of the set of forces those are listed in which one normal force is least or largest, friction in a polygon"
+    note = "of the set of forces those are listed in which one normal force is least or largest, friction in a polygon"
     return Selection(
         problem,
         Verdict.HYPERSTATIC,
         (attrs.evolve(found, force_set=listed),),
         margin,
         decided_by=COVER,
-        notes=(*notes, *_proofs(free, listed.names), told),
+        notes=(*notes, *_proofs(free, listed.names), note),
     )
 
 

@@ -17,7 +17,7 @@ from hybrid.contact.problem import mass_definiteness, pose
 from hybrid.contact.table import not_negative, rows_of
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.scales import summands_of
-from hybrid.motion.arcs import hops
+from hybrid.motion.arcs import flight_limits
 from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
 from hybrid.motion.together.descents import KNOWN
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
@@ -246,7 +246,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
             at_zero = fleet.starts_at_zero[fleet.names.index(part.name), lanes]
             if part.is_open and at_zero.any():
                 a = np.sum(slope[fleet.n :].T * terms.W_N[..., part.index], axis=-1) + terms.zeta_N[..., part.index]
-                limits = hops(terms.gap_dot[..., part.index], a, terms.gap[..., part.index])
+                limits = flight_limits(terms.gap_dot[..., part.index], a, terms.gap[..., part.index])
                 h = np.where(at_zero, np.minimum(h, limits), h)
         if flow.guards and flow.guards[-1].kind is GuardKind.SINGULAR:
             mobility = flow.watched.values(fleet.parameters(lanes), t, y)[-1]
@@ -278,8 +278,8 @@ def _complete(fleet: Fleet, lanes: Lanes, number: int) -> None:
     """Record the events that led to a mode, but for those that changed nothing."""
     before, kinds = fleet.mode[lanes], _named(fleet, lanes, number)
     lasting = np.isin(kinds, [KIND_NUMBERS[kind] for kind in LASTING])
-    told = (kinds != NOWHERE) & (lasting | (before != number) | (number == NOWHERE))
-    fleet.log.add(lanes[told], fleet.t[lanes[told]], kinds[told], before[told], number)
+    recorded = (kinds != NOWHERE) & (lasting | (before != number) | (number == NOWHERE))
+    fleet.log.add(lanes[recorded], fleet.t[lanes[recorded]], kinds[recorded], before[recorded], number)
     limits = fleet.limit[lanes]
     ends = np.isfinite(limits)
     fleet.log.add(lanes[ends], limits[ends], KIND_NUMBERS[EventKind.ACCUMULATION], NOWHERE, number)

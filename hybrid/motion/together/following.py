@@ -149,7 +149,7 @@ def _round(fleet: Fleet, law: AbstractImpactLaw | None) -> bool:
 
 
 def _tell_verdicts(fleet: Fleet) -> None:
-    """The verdicts where motions ended, as far as the last decision has not told them."""
+    """The verdicts where motions ended, as far as the last decision has not found them."""
     lanes = np.flatnonzero((fleet.stage == Stage.ENDED) & (fleet.verdict == NOWHERE))
     if not len(lanes):
         return

@@ -26,7 +26,7 @@ Flags = npt.NDArray[np.bool_]
 Blocks = npt.NDArray[np.float64]
 
 ON, MET, ENDED, STUCK, GRAZES = range(5)
-"""What became of a motion: it goes on, met a guard, ended, steps are too short, a guard cannot be told."""
+"""What became of a motion: it goes on, met a guard, ended, steps are too short, the sign of a guard is uncertain."""
 
 _N_LOOKS = 9
 _ANGLES = (2 * np.arange(_N_LOOKS) + 1) * np.pi / (2 * _N_LOOKS)
@@ -36,7 +36,7 @@ _TO_SERIES[0] /= 2
 _AT_LOOKS = np.ascontiguousarray(chebyshev.chebvander(2 * _LOOKS - 1, N_COEFFICIENTS - 1))
 _BEYOND = 100.0  # what a series may lack, in units of its last coefficients
 _SHORTEST = 16.0  # rounding units of the time
-_HOPELESS = 1e-7  # of the time: a guard that cannot be told on so short a step is not told on a shorter one
+_HOPELESS = 1e-7  # of the time: a guard whose sign is uncertain on so short a step stays so on a shorter one
 _SHORTER = 8.0
 _EPSILON = float(np.finfo(float).eps)
 
@@ -64,7 +64,7 @@ def follow_motions(
     owners : array of int, (number of guards,)
         Force elements whose gap or slip a guard is; else -1.
     by_size : array of bool, (number of guards,)
-        Guards that may begin with a zero that is told by its size.
+        Guards that may begin with a zero that is recognised by its size.
     at_zero, floors : array, (number of force elements, N)
     atol, rtol, t_end, max_step : float
     patience : int

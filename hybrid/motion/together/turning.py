@@ -182,8 +182,8 @@ def collide(fleet: Fleet, lanes: Lanes, law: AbstractImpactLaw | None) -> None:
     None
     """
     if law is None:
-        told = fleet.pending[lanes] != NOWHERE
-        fleet.log.add(lanes[told], fleet.t[lanes[told]], fleet.pending[lanes[told]], fleet.mode[lanes[told]], NOWHERE)
+        met = lanes[fleet.pending[lanes] != NOWHERE]
+        fleet.log.add(met, fleet.t[met], fleet.pending[met], fleet.mode[met], NOWHERE)
         fleet.pending[lanes] = NOWHERE
         fleet.end(lanes, Termination.NO_IMPACT_LAW)
         return

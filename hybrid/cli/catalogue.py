@@ -257,6 +257,8 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         ("term", "expression"),
         list(_lines(_named(answer["equations"]), coordinates=answer["coordinates"])),
     )
+    if "mean_T" in answer["equations"]:
+        yield "h and b include the force mean_T in the middle between the two limits of a friction element."
 
 
 def _named(equations: Mapping[str, Any]) -> dict[str, Any]:

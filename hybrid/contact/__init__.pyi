@@ -1,6 +1,12 @@
 """The public names of the package, once; ``__init__.py`` loads each when it is first used."""
 
-from .branches import Branch as Branch, ContactAcceleration as ContactAcceleration, ForceSet as ForceSet, Slack as Slack
+from .branches import (
+    Branch as Branch,
+    ContactAcceleration as ContactAcceleration,
+    ForceSet as ForceSet,
+    Slack as Slack,
+    of_either_limit as of_either_limit,
+)
 from .certificate import Certificate as Certificate, verify_certificate as verify_certificate
 from .classification import CellVerdict as CellVerdict, Classification as Classification, classify as classify
 from .complementarity import contact_forces as contact_forces, to_lcp as to_lcp

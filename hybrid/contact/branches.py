@@ -38,6 +38,7 @@ __all__ = [
     "continuum_set",
     "force_names",
     "force_set",
+    "of_either_limit",
 ]
 
 
@@ -265,7 +266,7 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     item = solution.leading
     mode = mode_of(problem, item)
     others = [mode_of(problem, member) for member in solution.members[1:]]
-    labels = [(name, _of_either_limit(problem, name, inequality)) for name, inequality in item.labels]
+    labels = [(name, of_either_limit(problem, name, inequality)) for name, inequality in item.labels]
     values = zip(labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
     return _branch(
         problem,
@@ -278,8 +279,23 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     )
 
 
-def _of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
-    """An inequality in words, with the limit of its own direction where a friction element has two."""
+def of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
+    """An inequality in words, with the limit of its own direction where a friction element has two.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    name : str
+        Of the force element.
+    inequality : str
+        As in a candidate's labels and a certificate's violations.
+
+    Returns
+    -------
+    str
+        ``F_+`` or ``F_-`` in place of ``F``.
+    """
     if name not in problem.columns or not np.any(problem.terms.mean_T[problem.columns[name]]):
         return inequality
     return {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality, inequality)

@@ -371,9 +371,10 @@ def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
 
 
 def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate | TreeCertificate) -> dict[str, Json]:
-    from hybrid.contact import Certificate, ModeCertificate, verify_certificate
+    from hybrid.contact import Certificate, ModeCertificate, of_either_limit, verify_certificate
     from lcp.exact import certificate_to_json
 
+    problem = certificate.posed if isinstance(certificate, Certificate) else certificate.problem
     lcp: dict[str, Json] | None = None
     if isinstance(certificate, Certificate):
         lcp = {"M": certificate.problem.M, "q": certificate.problem.q}
@@ -390,7 +391,14 @@ def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate |
     else:
         refutation = {"kind": certificate.kind, "parts": certificate.as_rows()}
     return {
-        "violations": [{**attrs.asdict(item), "mode": labels(item.mode)} for item in certificate.violations],
+        "violations": [
+            {
+                **attrs.asdict(item),
+                "mode": labels(item.mode),
+                "inequality": of_either_limit(problem, item.contact, item.inequality),
+            }
+            for item in certificate.violations
+        ],
         "farkas": certificate.farkas,
         "lcp": lcp,
         "refutation": refutation,

@@ -72,6 +72,19 @@ def test_show_for_people_names_parameters_with_units(capsys):
     assert "free, stick, slide+, slide-" in shown
 
 
+def test_show_for_people_says_that_the_forces_hold_the_middle_of_a_one_way_brake(tmp_path, capsys):
+    file = tmp_path / "cart.toml"
+    for limit, is_said in (("0", True), ("2", False)):  # with equal limits the middle is zero
+        file.write_text(f"""
+            name = "cart"
+            coordinates = ["x"]
+            dynamics = {{ kinetic = "x_dot**2/2" }}
+            friction = [{{ name = "pad", tangent = "x", limit = "2", reverse_limit = "{limit}" }}]
+        """)
+        assert main(["show", str(file)]) == 0
+        assert ("h and b include the force mean_T" in capsys.readouterr().out) is is_said
+
+
 def test_show_resolves_parameters_that_depend_on_others(capsys):
     values = printed(capsys, "show", "rod_on_incline", "--param", "m=3", "--param", "l=2")["parameters"]
     assert values["I"]["value"] == pytest.approx(3 * 2**2 / 3)

@@ -1,6 +1,8 @@
 """Friction with a limit of its own in either direction: a one-way brake, and kinds of brakes that the test adds."""
 
 import pathlib
+from fractions import Fraction
+from math import cos, pi, sin
 
 import attrs
 import numpy as np
@@ -41,6 +43,7 @@ from hybrid.contact import sliding_terms
 from hybrid.declaration import AbstractFriction
 from hybrid.dynamics.readable import readable_equations
 from hybrid.reporting import build_report, render_html, report_record
+from hybrid.reporting.records import decided_record
 
 ENERGIES = EnergyDynamics(kinetic="m*x_dot**2/2", potential="-P*x")
 EQUATIONS = EquationDynamics(mass_matrix=[["m"]], forces=["P"])
@@ -295,6 +298,22 @@ def test_each_limit_is_named_beside_the_slack_that_it_leaves():
     seal = FrictionElement(name="brake", tangent="x", limit="F")
     (branch,) = select(tug(friction=[seal], P=0), State([0.0], [0.0])).branches
     assert [item.inequality for item in branch.slacks] == ["lambda_T >= -F", "lambda_T <= F"]
+
+
+@pytest.mark.parametrize(("F", "R"), [("0", "1/100"), ("1/100", "0")])
+def test_each_limit_is_named_in_the_violations_of_a_certificate(F, R):
+    brake = FrictionElement(name="brake", slip="phi_dot", limit=F, reverse_limit=R)
+    rod = derive(attrs.evolve(mechanisms.load("rod_on_incline"), friction=[brake]))
+    state = solve_state(rod, {"phi": "pi/3", "phi_dot": 0, "slip.tip": -1})
+    selection = select(rod, state, parameters={"mu": 1.5})
+    assert selection.verdict is Verdict.INCONSISTENT
+    violations = decided_record(selection, rod.mechanism.coordinates)["certificate"]["violations"]
+    broken = [item for item in violations if item["mode"] == {"tip": "slide-", "brake": "stick"}]
+    # The tip that presses with N and is pulled along by 3 N/2 does not rotate if the brake balances both:
+    # N = g = 1, and the torque of N and 3/2 N about the centre is sin(pi/3) 3/2 - cos(pi/3).
+    torque = cos(pi / 3) - 1.5 * sin(pi / 3)
+    assert [item["inequality"] for item in broken] == ["lambda_T >= -F_+"]
+    assert broken[0]["value"] == pytest.approx(torque + float(Fraction(F)), rel=1e-9)
 
 
 @pytest.mark.parametrize(("P", "speed", "force", "acceleration"), [(-3, 0, 1, -1), (10, 0, -6, 2), (4, -1, 1, 2.5)])

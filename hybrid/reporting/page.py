@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.symbols import symbol, symbol_html
+from hybrid.reporting.symbols import formula_html, symbol, symbol_html
 from hybrid.reporting.wording import number_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def page_markdown(template: str, view: Mapping[str, Any]) -> str:
     template : str
         File name of the template.
     view : mapping
-        What the template asks for.
+        What the template asks for; ``anchors`` are those of headings whose words do not give them.
 
     Returns
     -------
@@ -253,8 +253,12 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
         pieces.append(markup)
         return Html(f"{_TOKENS[0]}{len(pieces) - 1}{_TOKENS[1]}")
 
-    def panels(drawn: Sequence[str]) -> Html:
-        return piece("".join(['<div class="panels">', *(f"<figure>{svg}</figure>" for svg in drawn), "</div>"]))
+    def number(value: Any, exact: Any = None) -> Html:
+        return Html(number_text(value)) if pieces is None else piece(number_html(value, exact=exact))
+
+    def panels(drawn: Sequence[str], kind: str = "") -> Html:
+        figures = "".join(f"<figure>{svg}</figure>" for svg in drawn)
+        return piece(f'<div class="{f"panels {kind}".rstrip()}">{figures}</div>')
 
     templates = jinja2.Environment(
         loader=loader(),
@@ -264,22 +268,34 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"code": _code, "block": _block, "panels": panels}
+    templates.filters |= {"code": _code, "block": _block, "markup": piece, "number": number, "panels": panels}
     if pieces is None:
         templates.filters |= {
-            "number": lambda value: Html(number_text(value)),
             "sym": lambda name: Html(_escaped(symbol(name))),
-            "pin": _code,
+            "pin": lambda name: _code(name) if "." in name else Html(_escaped(symbol(name))),
+            "formula": _code,
             "unit": lambda text: Html("" if text == "1" else _escaped(text)),
         }
     else:
         templates.filters |= {
-            "number": lambda value: piece(number_html(value)),
             "sym": lambda name: piece(symbol_html(name)),
-            "pin": lambda name: _code(name) if "." in name else piece(symbol_html(name)),
+            "pin": lambda name: piece(_pin_html(name)),
+            "formula": lambda text: piece(formula_html(text)),
             "unit": lambda text: piece(unit_html(text)),
         }
     return templates
+
+
+def _pin_html(name: str) -> str:
+    """``lambda_N.floor`` and ``tip.N`` as a symbol with an index; a pin with a dot as it is typed."""
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return symbol_html(name)
+    if head.startswith("lambda_"):
+        return f"{symbol_html(head)}<sub> {html.escape(rest)}</sub>"
+    if head not in ("gap", "gap_dot", "slip") and re.fullmatch("N|T[12]?", rest):
+        return f"{html.escape(head)}<sub> {rest}</sub>"
+    return f"<code>{html.escape(name)}</code>"
 
 
 def _body(
@@ -288,7 +304,7 @@ def _body(
     """Markup of a template, and the anchors and texts of its headings of the second level."""
     pieces: list[str] = []
     text = _environment(pieces).get_template(template).render(view, pictures=pictures)
-    body, headings = _from_markdown(text)
+    body, headings = _from_markdown(text, view.get("anchors", {}))
     begin, end = _TOKENS
     # a token that is a paragraph by itself stands for pictures, which a paragraph cannot hold
     token = f"<p>{begin}(\\d+){end}</p>|{begin}(\\d+){end}"
@@ -299,7 +315,8 @@ def _escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
     line = " ".join(text.translate({ord(token): None for token in _TOKENS}).split())
     escaped = _SPECIAL.sub(r"\\\1", line)
-    return _BLOCK.sub(r"\1\\\2", escaped) + " " * (bool(line) and text.endswith(" "))
+    before, after = (" " * (bool(line) and has_space) for has_space in (text.startswith(" "), text.endswith(" ")))
+    return before + _BLOCK.sub(r"\1\\\2", escaped) + after
 
 
 def _code(text: str) -> Html:
@@ -316,7 +333,7 @@ def _block(text: str) -> Html:
     return Html("\n".join(f"    {line}" for line in plain.splitlines()))
 
 
-def _from_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
+def _from_markdown(text: str, anchors: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
     """The body of a page, and the anchors and texts of its headings of the second level."""
     from markdown_it import MarkdownIt
 
@@ -326,7 +343,7 @@ def _from_markdown(text: str) -> tuple[str, list[tuple[str, str]]]:
     for token, inline in itertools.pairwise(tokens):
         if token.type == "heading_open" and token.tag == "h2":
             words = "".join(child.content for child in inline.children or ())
-            anchor = re.sub(r"\W+", "-", words.lower()).strip("-")
+            anchor = anchors.get(words) or re.sub(r"\W+", "-", words.lower()).strip("-")
             token.attrSet("id", anchor)
             headings.append((anchor, words))
     body = str(reader.renderer.render(tokens, reader.options, {}))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +12,13 @@ from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.arguments import checks_arguments
 from hybrid.declaration.units import Units, inequality_unit
 from hybrid.dynamics.readable import TOO_LONG
-from hybrid.reporting.page import Html, loader, number_html, picture_html, stylesheet, unit_html
+from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import decided_record, verdict_record
 from hybrid.reporting.report import Report, report_record
-from hybrid.reporting.symbols import formula_html, symbol, symbol_html
 from hybrid.reporting.touching import posture
 from hybrid.reporting.wording import (
     bilateral_sentence,
     mode_text,
-    number_text,
     settled,
     sliding_sentence,
     verdict_sentences,
@@ -31,20 +27,17 @@ from hybrid.reporting.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    import jinja2
-
     from hybrid.contact import Selection
     from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.derive import Values
 
 __all__ = [
-    "equations_view",
+    "posture_picture",
     "render_html",
     "render_markdown",
-    "report_environment",
     "report_pictures",
     "report_view",
     "selection_record",
-    "verdict_view",
 ]
 
 
@@ -92,21 +85,16 @@ _FLOWS = {
     "separates": "separates",
     "none": "no motion with this slip exists",
 }
-_SECTIONS = {
-    "state": "State",
-    "branches": "Consistent modes",
-    "certificate": "Certificate of inconsistency",
-    "forces": "All contact forces",
-    "tangential": "Vanishing slip",
-    "sliding": "Sliding in closed form",
-    "critical": "Critical friction",
-    "map": "Map of the surroundings",
-    "automaton": "Automaton",
-    "problem": "Contact problem",
-    "equations": "Equations",
-    "parameters": "Parameters",
-    "references": "References",
-    "reproduction": "Reproduction",
+_ANCHORS = {
+    "Consistent modes": "branches",
+    "No consistent mode": "branches",
+    "Certificate of inconsistency": "certificate",
+    "All contact forces": "forces",
+    "Vanishing slip": "tangential",
+    "Sliding in closed form": "sliding",
+    "Critical friction": "critical",
+    "Map of the surroundings": "map",
+    "Contact problem": "problem",
 }
 _KINEMATIC = {
     "gap": "g_N",
@@ -117,9 +105,7 @@ _KINEMATIC = {
     "zeta_T": "zeta_T",
     "constraint": "f",
 }
-_PINS = ("gap", "gap_dot", "slip")
 _FOLDED = 4000  # characters of formulas beyond which they are folded: more than a page of them
-_MARKDOWN_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
 
 @checks_arguments
@@ -144,11 +130,14 @@ def render_html(report: Report) -> str:
     >>> page.startswith("<!DOCTYPE html>"), "Exactly one contact mode is consistent: closed." in page
     (True, True)
     """
-    record = report_record(report)
-    view = report_view(report, record)
-    pictures = {name: Html(svg) for name, svg in report_pictures(report, record).items()}
-    template = report_environment(autoescape=True).get_template("report.html")
-    return template.render(view, pictures=pictures, css=stylesheet())
+    view = _view(report)
+    return page_html(
+        "report.md",
+        view,
+        pictures=report_pictures(report),
+        title=f"{view['heading']}: {view['r']['sentence']}",
+        verdict=view["r"]["verdict"],
+    )
 
 
 @checks_arguments
@@ -172,156 +161,46 @@ def render_markdown(report: Report) -> str:
     >>> print(render_markdown(build_report(ball, solve_state(ball, {}))).splitlines()[0])
     # Ball that bounces on a smooth floor
     """
-    record = report_record(report)
-    template = report_environment(autoescape=False).get_template("report.md")
-    text = template.render(report_view(report, record))
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return page_markdown("report.md", _view(report))
 
 
-def report_environment(*, autoescape: bool) -> jinja2.Environment:
-    """The templates of this package, with filters for numbers, symbols, units and escaped text.
-
-    Parameters
-    ----------
-    autoescape : bool
-        True for HTML, where filters give markup and all else is escaped; False for Markdown.
-
-    Returns
-    -------
-    jinja2.Environment
-        A name that a template does not find is an error.
-    """
-    import jinja2
-
-    templates = jinja2.Environment(
-        loader=loader(),
-        autoescape=autoescape,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-    if autoescape:
-        templates.filters |= {
-            "number": lambda value: Html(number_html(value)),
-            "settled": lambda value, branch: Html(number_html(settled(value, _size(branch)), exact=value)),
-            "sym": lambda name: Html(_dotted(name) if "." in name else symbol_html(name)),
-            "formula": lambda text: Html(html.escape(text) if text.startswith(TOO_LONG) else formula_html(text)),
-            "dotted": lambda name: Html(_dotted(name)),
-            "unit": lambda text: Html(unit_html(text)),
-            "italic": lambda text: Html(re.sub(r"\b([Ab])\b", r"<i>\1</i>", html.escape(text))),
-        }
-    else:
-        templates.filters |= {
-            "number": number_text,
-            "settled": lambda value, branch: number_text(settled(value, _size(branch))),
-            "sym": symbol,
-            "md": _escaped,
-            "unit": _unit,
-        }
-    return templates
+def _view(report: Report) -> dict[str, Any]:
+    elements = report.selection.problem.elements
+    has_static = any(np.any(element.static_friction > element.friction) for element in elements)
+    return report_view(report_record(report), report.dynamics) | {"has_static": has_static}
 
 
-def _title(section: str, record: Mapping[str, Any]) -> str:
-    return "No consistent mode" if section == "branches" and not record["branches"] else _SECTIONS[section]
-
-
-def _size(branch: Mapping[str, Any]) -> float:
-    """The largest force or acceleration of a branch, next to which rounding is measured."""
+def _settled(value: Any, branch: Mapping[str, Any]) -> Any:
+    """Without rounding next to the largest force or acceleration of the branch."""
     numbers = [*branch["lambda_N"].values(), *branch["acceleration"].values()]
-    return max((abs(value) for value in numbers if value is not None), default=0.0)
+    return settled(value, max((abs(number) for number in numbers if number is not None), default=0.0))
 
 
-def _dotted(name: str) -> str:
-    """``lambda_N.floor`` and ``tip.N`` as a symbol with an index; a pin as it is typed."""
-    head, _, rest = name.partition(".")
-    words = ".".join(re.findall(r"[A-Za-z0-9_]+", rest))
-    if head.startswith("lambda_") or (head not in _PINS and re.fullmatch("N|T[12]?", rest)):
-        return f"{symbol_html(head) if head.startswith('lambda_') else head}<sub> {words}</sub>"
-    return f"<code>{head}{'.' if words else ''}{words}</code>"
+_NOTHING: Mapping[str, Any] = {
+    "certificate": None,
+    "tangential": {},
+    "contact": {},
+    "critical_friction": {},
+    "map": None,
+    "problem": None,
+    "equations": {},
+    "definitions": {},
+    "parameter_table": {},
+    "references": [],
+    "command": "",
+    "version": "",
+    "complete": True,
+}
+"""What a record may lack; the template leaves out what is not there."""
 
 
-def _unit(text: str) -> str:
-    """A unit, and nothing for a pure number."""
-    return "" if text == "1" else text
-
-
-def _escaped(text: str) -> str:
-    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
-
-
-def report_view(report: Report, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything that the template of a report asks for but the pictures.
-
-    Parameters
-    ----------
-    report : Report
-    record : mapping
-        As of :func:`hybrid.reporting.report_record`.
-
-    Returns
-    -------
-    dict
-        ``shown`` are the names of the sections that it has something for.
-    """
-    absent = {
-        "certificate": not record["certificate"],
-        "forces": not any(branch["force_set"] for branch in record["branches"]),
-        "tangential": not record["tangential"],
-        "sliding": not record["contact"],
-        "critical": not record["critical_friction"],
-        "map": report.region_map is None,
-        "automaton": report.automaton is None,
-        "references": not record["references"],
-    }
-    sections = [(name, _title(name, record)) for name in _SECTIONS if not absent.get(name)]
-    parts = verdict_view(record, report.dynamics) | equations_view(report.dynamics, record)
-    return parts | {
-        "sections": sections,
-        "shown": {name for name, _ in sections},
-        "sweep": report.region_map.axes[0] if report.region_map else None,
-        "held": report.held,
-        "failing": [
-            (name, label, intervals)
-            for name, found in record["critical_friction"].items()
-            for label, intervals in found["paradox_intervals"].items()
-            if intervals
-        ],
-        "has_static": any(
-            np.any(element.static_friction > element.friction) for element in report.selection.problem.elements
-        ),
-        "is_outside": report.place is not None and not _is_shown(report),
-        "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set((record["map"] or {}).get("verdict_fractions", {}))),
-    }
-
-
-def equations_view(dynamics: Dynamics, record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the template's part on equations asks for beside the record.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    record : mapping
-        With ``equations``.
-
-    Returns
-    -------
-    dict
-    """
-    owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
-    return {
-        "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
-        "is_long": len(json.dumps(record["equations"])) > _FOLDED,
-    }
-
-
-def verdict_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[str, Any]:
-    """What the template's parts on a verdict and its evidence ask for.
+def report_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[str, Any]:
+    """Everything that the template asks for but the pictures.
 
     Parameters
     ----------
     record : mapping
-        As of :func:`hybrid.reporting.verdict_record`, with ``units``.
+        As of :func:`hybrid.reporting.report_record`, or a part of it, with ``units`` if there is a verdict.
     dynamics : Dynamics or None
         None for a model that is numbers: its contacts are planar or spatial by their numbers, and none is a rail.
 
@@ -329,29 +208,56 @@ def verdict_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[s
     -------
     dict
     """
-    verdict, meaning = verdict_sentences(record)
-    state = record["state"]
-    return {
+    record = {**_NOTHING, **record}
+    view = {
         "r": record,
-        "verdict": verdict,
-        "meaning": meaning,
-        "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)) if dynamics else [],
+        "heading": record["mechanism"] if dynamics is None else dynamics.mechanism.title or dynamics.name,
+        "version": record["version"],
+        "anchors": _ANCHORS,
+        "too_long": TOO_LONG,
+        "verdict": "",
         "flows": _FLOWS,
+        "settled": _settled,
         "sliding": sliding_sentence,
         "on_rail": bilateral_sentence,
-        "rails": set(dynamics.rigid) if dynamics else set(),
         "mode_text": mode_text,
         "inequality_unit": inequality_unit,
-        "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2} if dynamics else set(),
-        "common": {name: _common(found) for name, found in record["units"].items()},
+        "common": {name: _common(found) for name, found in record.get("units", {}).items()},
+        "has_static": False,
+    }
+    if "verdict" in record:
+        view["verdict"], view["meaning"] = verdict_sentences(record)
+    return view | _of_dynamics(record, dynamics) | _of_surroundings(record)
+
+
+def _of_dynamics(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[str, Any]:
+    if dynamics is None:
+        return {"pairs": [], "rails": set(), "spatial": set()}
+    owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
+    state = record.get("state", {"q": {}, "v": {}})
+    return {
+        "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
+        "velocities": dynamics.mechanism.velocities,
+        "rails": set(dynamics.rigid),
+        "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2},
+        "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
+        "is_long": len(json.dumps(record["equations"])) > _FOLDED,
     }
 
 
-def _is_shown(report: Report) -> bool:
-    """Whether the state lies within the map."""
-    if report.region_map is None or report.place is None:
-        return False
-    return all(axis.low <= value <= axis.high for axis, value in zip(report.region_map.axes, report.place, strict=True))
+def _of_surroundings(record: Mapping[str, Any]) -> dict[str, Any]:
+    found = record["map"] or {"verdict_fractions": {}, "axes": [], "state": None}
+    within = (axis["low"] <= at <= axis["high"] for axis, at in zip(found["axes"], found["state"] or (), strict=False))
+    return {
+        "failing": [
+            (name, label, intervals)
+            for name, friction in record["critical_friction"].items()
+            for label, intervals in friction["paradox_intervals"].items()
+            if intervals
+        ],
+        "is_outside": not all(within),
+        "hatched": bool({"INDETERMINATE", "INCONSISTENT"} & set(found["verdict_fractions"])),
+    }
 
 
 def _common(units: Mapping[str, str]) -> str:
@@ -366,46 +272,58 @@ def _lines(equations: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield name, _KINEMATIC[term], item
 
 
-def report_pictures(report: Report, record: Mapping[str, Any]) -> dict[str, str]:
+def report_pictures(report: Report) -> dict[str, list[str]]:
     """The pictures of a report as parts of a page.
 
     Parameters
     ----------
     report : Report
-    record : mapping
-        As of :func:`hybrid.reporting.report_record`.
 
     Returns
     -------
-    dict of str to str
-        ``posture``, ``map`` and ``automaton``, empty where there is none.
+    dict of str to list of str
+        Of ``posture``, ``cones``, ``map`` and ``automaton`` those that there are.
     """
     from hybrid.reporting.automaton import plot_automaton
     from hybrid.reporting.cones import friction_cones, plot_cones
     from hybrid.reporting.plot import plot_map
-    from hybrid.reporting.touching import plot_posture
 
-    found = {"posture": "", "cones": "", "map": "", "automaton": ""}
-    closed = tuple(item.name for item in report.selection.problem.elements if item.name in report.dynamics.contacts)
-    drawn = posture(report.dynamics, report.state, closed=closed, parameters=report.parameters)
-    if drawn is not None:
-        found["posture"] = picture_html(plot_posture(drawn), "posture", f"{record['mechanism']} at the state")
+    found = posture_picture(report.selection, report.parameters)
     cones = friction_cones(report.selection)
     if cones:
-        found["cones"] = picture_html(
-            plot_cones(cones, units=report.dynamics.mechanism.units().forces, style="page"),
-            "cones",
-            "Friction cones with the contact forces in them",
-        )
+        drawn = plot_cones(cones, units=report.dynamics.mechanism.units().forces, style="page")
+        found["cones"] = [picture_html(drawn, "cones", "Friction cones with the contact forces in them")]
     if report.region_map is not None:
         units = quantities_with_units(report.dynamics)
-        found["map"] = picture_html(
-            plot_map(report.region_map, state=report.place, units=units, style="page"),
-            "map",
-            "Consistent modes around the state",
-        )
+        drawn = plot_map(report.region_map, state=report.place, units=units, style="page")
+        found["map"] = [picture_html(drawn, "map", "Consistent modes around the state")]
     if report.automaton is not None:
-        found["automaton"] = picture_html(
-            plot_automaton(report.automaton, highlight=report.consistent), "automaton", "Automaton of modes"
-        )
+        drawn = plot_automaton(report.automaton, highlight=report.consistent)
+        found["automaton"] = [picture_html(drawn, "automaton", "Automaton of modes")]
     return found
+
+
+def posture_picture(selection: Selection, parameters: Values) -> dict[str, list[str]]:
+    """The sketch of the state that was decided, for a page.
+
+    Parameters
+    ----------
+    selection : Selection
+    parameters : mapping of str to float or str
+        The replaced ones.
+
+    Returns
+    -------
+    dict of str to list of str
+        Empty if nothing can be drawn, else ``posture``.
+    """
+    from hybrid.reporting.touching import plot_posture
+
+    dynamics, state = selection.dynamics, selection.state
+    if dynamics is None or state is None:
+        return {}
+    closed = tuple(item.name for item in selection.problem.elements if item.name in dynamics.contacts)
+    drawn = posture(dynamics, state, closed=closed, parameters=parameters)
+    if drawn is None:
+        return {}
+    return {"posture": [picture_html(plot_posture(drawn), "posture", f"{dynamics.name} at the state")]}

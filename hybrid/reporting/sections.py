@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.page import Html, body_html, picture_html
+from hybrid.reporting.page import body_html, picture_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hybrid.analysis import (
         CertifiedFriction,
@@ -147,7 +147,6 @@ def _luminance(colour: Sequence[int]) -> float:
 
 _EVENTS = 40
 """Of a motion, listed in a section: more are read in a table of one's own."""
-_OF_A_VERDICT = ("state", "branches", "certificate", "forces", "tangential", "sliding")
 
 
 def section_html(value: AbstractDisplayed) -> str | None:
@@ -201,61 +200,33 @@ def _mechanism(mechanism: Mechanism) -> str:
 
 def _dynamics(dynamics: Dynamics) -> str:
     from hybrid.dynamics.readable import readable_equations
-    from hybrid.reporting.render import equations_view
+    from hybrid.reporting.render import report_view
     from hybrid.reporting.report import parameter_table
 
     mechanism = dynamics.mechanism
     record = {
-        "title": mechanism.title,
-        "state": {"v": dict.fromkeys(mechanism.velocities)},
         "equations": readable_equations(dynamics),
         "definitions": dict(mechanism.definitions),
         "parameter_table": parameter_table(mechanism, dynamics.given),
     }
-    view = {"r": record, "verdict": "", "replaced": "replaced", "common": {}} | equations_view(dynamics, record)
-    return _of_report(view, mechanism.title or mechanism.name, shown=("equations", "parameters"))
+    return _of_markdown("report.md", report_view(record, dynamics))
 
 
 def _selection(selection: Selection) -> str:
-    from hybrid.reporting.render import selection_record, verdict_view
-    from hybrid.reporting.touching import plot_posture, posture
+    from hybrid.reporting.render import posture_picture, report_view, selection_record
 
-    dynamics, state = selection.dynamics, selection.state
-    record: dict[str, Any] = dict(selection_record(selection))
-    heading = record["mechanism"]
-    pictures = {}
-    if dynamics is not None and state is not None:
-        heading = dynamics.mechanism.title or dynamics.name
-        closed = tuple(item.name for item in selection.problem.elements if item.name in dynamics.contacts)
-        drawn = posture(dynamics, state, closed=closed, parameters=dynamics.given)
-        if drawn is not None:
-            pictures = {"posture": picture_html(plot_posture(drawn), "posture", f"{dynamics.name} at the state")}
-    record |= {"equations": {"contact": {}}}
-    absent = {
-        "state": dynamics is None,
-        "certificate": not record["certificate"],
-        "forces": not any(branch["force_set"] for branch in record["branches"]),
-        "tangential": not record["tangential"],
-        "sliding": not record["contact"],
-    }
-    shown = [name for name in _OF_A_VERDICT if not absent.get(name)]
-    view = verdict_view(record, dynamics)
-    return _of_report(view, heading, shown=shown, pictures=pictures, verdict=selection.verdict.name)
+    dynamics = selection.dynamics
+    pictures = posture_picture(selection, {} if dynamics is None else dynamics.given)
+    view = report_view(selection_record(selection), dynamics)
+    return _of_markdown("report.md", view, pictures=pictures, verdict=selection.verdict.name)
 
 
 def _report(report: Report) -> str:
     from hybrid.reporting.render import report_pictures, report_view
     from hybrid.reporting.report import report_record
 
-    record = report_record(report)
-    view, mechanism = report_view(report, record), report.dynamics.mechanism
-    return _of_report(
-        view,
-        mechanism.title or mechanism.name,
-        shown=view["shown"],
-        pictures=report_pictures(report, record),
-        verdict=report.selection.verdict.name,
-    )
+    view = report_view(report_record(report), report.dynamics)
+    return _of_markdown("report.md", view, pictures=report_pictures(report), verdict=report.selection.verdict.name)
 
 
 def _region_map(region_map: RegionMap) -> str:
@@ -389,22 +360,6 @@ def _of_markdown(
     template: str, view: Mapping[str, Any], *, pictures: Mapping[str, Sequence[str]] | None = None, verdict: str = ""
 ) -> str:
     return notebook_html(body_html(template, view, pictures=pictures or {}), verdict=verdict)
-
-
-def _of_report(
-    view: Mapping[str, Any],
-    heading: str,
-    *,
-    shown: Collection[str],
-    pictures: Mapping[str, str] | None = None,
-    verdict: str = "",
-) -> str:
-    from hybrid.reporting.render import report_environment
-
-    template = report_environment(autoescape=True).get_template("notebook_report.html")
-    drawn = {name: Html((pictures or {}).get(name, "")) for name in ("posture", "map", "automaton")}
-    text = template.render(view, heading=heading, shown=shown, pictures=drawn)
-    return notebook_html(text, verdict=verdict)
 
 
 def _percent(share: float) -> str:

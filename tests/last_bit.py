@@ -35,7 +35,7 @@ SOLVERS += ("cholesky", "solve", "svd")
 FUNCTIONS = ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "exp", "log")
 FUNCTIONS += ("hypot", "power")
 PACKAGES = ("hybrid", "lcp")
-APART = ("lcp.kernels", "hybrid.declaration.intervals")  # compiled from their own source; names ufuncs to dispatch on
+APART = ("lcp.kernels",)  # compiled from their own source
 
 
 class OtherRounding:

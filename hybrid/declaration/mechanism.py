@@ -11,12 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration.checks import checked
 from hybrid.declaration.fields import FieldPath, Scope, expand, label
-from hybrid.declaration.intervals import Interval
 from hybrid.declaration.names import TIME, nearest
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
@@ -30,7 +28,7 @@ from hybrid.declaration.parts import (
     FrictionElement,
     Parameter,
 )
-from hybrid.declaration.tree import evaluate
+from hybrid.declaration.tree import bounds
 from hybrid.declaration.units import Units, angles_of, units_of
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
@@ -205,7 +203,7 @@ def unsigned_friction(mechanism: Mechanism) -> dict[str, tuple[tuple[str, int], 
         read = None if text is None else mechanism.expanded(text)
         if read is None or read.names.isdisjoint(state):
             return False
-        return not evaluate(read, dict.fromkeys(read.names, Interval(-np.inf, np.inf))).low >= 0.0
+        return bounds(read)[0] < 0.0
 
     declared: dict[str, dict[tuple[str, int], str | None]] = {
         item.name: {("friction", 0): item.friction, ("static_friction", 0): item.static_friction}

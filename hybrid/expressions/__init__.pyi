@@ -31,7 +31,7 @@ from .kernel import (
     compile_kernel as compile_kernel,
     compile_program as compile_program,
 )
-from .magnitudes import magnitudes as magnitudes
+from .magnitudes import magnitudes as magnitudes, roundings as roundings
 from .normal_form import dependencies as dependencies
 from .recorded_arrays import RecordedArray as RecordedArray
 from .recording import (

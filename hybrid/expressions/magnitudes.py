@@ -10,7 +10,7 @@ from hybrid.expressions.derivatives import Nodes, partials
 from hybrid.expressions.functions import FUNCTIONS
 from hybrid.expressions.graph import Builder
 
-__all__ = ["magnitudes"]
+__all__ = ["magnitudes", "roundings"]
 
 
 def magnitudes(build: Builder, roots: Any) -> Nodes:
@@ -71,3 +71,40 @@ def _size(build: Builder, node: int, parts: list[int], *, is_sum: bool) -> int:
     slopes = partials(build, node)
     spread = [build.multiply(build.call("abs", slope), part) for slope, part in zip(slopes, parts, strict=False)]
     return build.total([own, *spread])
+
+
+def roundings(build: Builder, roots: Any) -> Nodes:
+    """How far rounding may take every root, to first order, in rounding units of its operations.
+
+    Each operation adds its own result, and its slopes carry on what its arguments have (running error analysis, Higham
+    2002, Accuracy and Stability of Numerical Algorithms, section 3.3). Names are taken to be exact.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : array of int, (...)
+
+    Returns
+    -------
+    array of int, (...)
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> x, y = build.name("x"), build.name("y")
+    >>> total = build.add(x, y)
+    >>> sine, slope, size = (build.call(f, total) for f in ("sin", "cos", "abs"))
+    >>> error = build.add(build.call("abs", sine), build.multiply(build.call("abs", slope), size))
+    >>> int(roundings(build, [sine])[0]) == error
+    True
+    """
+    roots = np.asarray(roots, dtype=np.intp)
+    errors: dict[int, int] = {}
+    for node in build.needed(roots.ravel().tolist()):
+        arguments = build.arguments(node)
+        parts = [
+            build.multiply(build.call("abs", slope), errors[argument])
+            for slope, argument in zip(partials(build, node) if arguments else (), arguments, strict=True)
+        ]
+        errors[node] = build.total([build.call("abs", node), *parts]) if arguments else build.number(0)
+    return np.array([errors[int(root)] for root in roots.ravel()], dtype=np.intp).reshape(roots.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
-from hybrid.declaration.intervals import Interval
-from hybrid.declaration.names import TIME
-from hybrid.declaration.tree import evaluate
+from hybrid.dynamics.equations import Reader
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
+from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.projection import Constraints, tangents_of
@@ -26,14 +25,12 @@ if TYPE_CHECKING:
     from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
+    from hybrid.expressions import Kernel
     from hybrid.motion.arguments import SelectionRule, Settings
     from hybrid.motion.numeric import Flow
     from hybrid.motion.projection import RankGuard
 
 Array = NDArray[np.float64]
-Rows = Callable[[Any, Any], Sequence[Any]]
-"""Functions of time and the state, arrays or intervals, with one row each."""
-
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
@@ -111,19 +108,73 @@ def gap_floor(terms: Terms, q: Array, index: int) -> float:
     return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
 
 
-def _table(rows: Rows) -> Functions:
-    def table(t: Array, y: Array) -> Array:
-        found = rows(t, y)
-        filled = np.empty((len(found), *t.shape))
-        for place, row in enumerate(found):
-            filled[place] = row
-        return filled
-
-    return table
-
-
 def _both(first: Functions | None, second: Functions) -> Functions:
     return second if first is None else lambda t, y: np.concatenate([first(t, y), second(t, y)])
+
+
+@attrs.frozen(eq=False)
+class UserFunctions:
+    """Functions of the state and time that a user watches, compiled; made by :func:`user_functions`.
+
+    Attributes
+    ----------
+    guards : tuple of Guard, length w
+    """
+
+    guards: tuple[Guard, ...]
+    _dynamics: Dynamics = attrs.field(repr=False)
+    _values: Kernel = attrs.field(repr=False)
+    _details: Kernel = attrs.field(repr=False)
+
+    def values(self, t: Any, y: Array) -> Array:
+        """Values at N states ``y`` of shape (2n, N), (w, N), or at one of shape (2n,), (w,)."""
+        found = self._at(self._values, t, y)["values"]
+        return np.broadcast_to(found, (*np.shape(t), len(self.guards))).T
+
+    def spread(self, t: float, y: Array, error: Array) -> Array:
+        """By how much they may be wrong where the state is and time is rounded, to first order, (w,).
+
+        The height of a jump is no share of an error, and beside a pole there is none.
+        """
+        found = self._at(self._details, t, y)
+        with np.errstate(invalid="ignore"):
+            spread = np.abs(found["slopes"]) @ np.append(error, _ROUNDING * _EPSILON * abs(t))
+        return np.where(np.isfinite(spread), spread + _ROUNDING * _EPSILON * found["roundings"], 0.0)
+
+    def _at(self, kernel: Kernel, t: Any, y: Array) -> dict[str, NDArray[Any]]:
+        n = self._dynamics.n
+        return kernel(self._dynamics.kernel_arguments(y[:n].T, y[n:].T, t))
+
+
+def user_functions(dynamics: Dynamics, watched: Sequence[tuple[Guard, str]]) -> UserFunctions:
+    """Compile what a user watches, with its slopes and what rounding may leave of it.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    watched : sequence of (Guard, str)
+        Expressions in the names of the mechanism.
+
+    Returns
+    -------
+    UserFunctions
+
+    Raises
+    ------
+    hybrid.errors.DeclarationError
+        Unknown names, text that is no expression, or a function that has no value at any state.
+    """
+    equations = dynamics.equations
+    reader = Reader(Builder(equations.graph), dynamics.mechanism)
+    build, fields = reader.build, ["until" if g.kind is GuardKind.UNTIL else f"watch.{g.element}" for g, _ in watched]
+    nodes = [reader.expression(text, field=field) for (_, text), field in zip(watched, fields, strict=True)]
+    details = {"slopes": jacobian(build, nodes, equations.state), "roundings": roundings(build, nodes)}
+    return UserFunctions(
+        tuple(guard for guard, _ in watched),
+        dynamics,
+        compile_kernel(build.graph(), {"values": nodes}, equations.arguments),
+        compile_kernel(build.graph(), details, equations.arguments),
+    )
 
 
 @attrs.frozen(eq=False)
@@ -137,7 +188,7 @@ class Context:
     settings : Settings
     law : AbstractImpactLaw or None
     rule : SelectionRule
-    watched : tuple of (Guard, Expression)
+    watched : tuple of (Guard, str)
         The user's functions.
     rank : RankGuard or None
         Watches rigid constraints for singular configurations.
@@ -150,7 +201,7 @@ class Context:
     settings: Settings
     law: AbstractImpactLaw | None
     rule: SelectionRule
-    watched: tuple[tuple[Guard, Expression], ...] = ()
+    watched: tuple[tuple[Guard, str], ...] = ()
     rank: RankGuard | None = None
     singular: str = "stop"
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
@@ -158,8 +209,7 @@ class Context:
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
     _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
-    _user_rows: Rows | None = attrs.field(init=False, repr=False)
-    _watched_names: frozenset[str] = attrs.field(init=False, repr=False)
+    _users: UserFunctions | None = attrs.field(init=False, repr=False)
 
     @_reach.default
     def _none_yet(self) -> Array:
@@ -177,29 +227,9 @@ class Context:
     def _declared_tangents(self) -> Mapping[int, Expression]:
         return tangents_of(self.dynamics)
 
-    @_user_rows.default
-    def _watched_functions(self) -> Rows | None:
-        if not self.watched:
-            return None
-        mechanism = self.dynamics.mechanism
-        names = (*mechanism.coordinates, *mechanism.velocities)
-        values = dict(self._values)
-        expressions = [expression for _, expression in self.watched]
-
-        def rows(t: Any, y: Any) -> list[Any]:
-            values.update(zip(names, y, strict=True), t=t)
-            return [evaluate(expression, values) for expression in expressions]
-
-        return rows
-
-    @property
-    def _names(self) -> tuple[str, ...]:
-        """Of the state and time, in the order of rows."""
-        return (*self.dynamics.mechanism.coordinates, *self.dynamics.mechanism.velocities, TIME)
-
-    @_watched_names.default
-    def _names_that_are_watched(self) -> frozenset[str]:
-        return frozenset().union(*(expression.names for _, expression in self.watched))
+    @_users.default
+    def _compiled_functions(self) -> UserFunctions | None:
+        return user_functions(self.dynamics, self.watched) if self.watched else None
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -243,12 +273,13 @@ class Context:
         Without the one of the rank near a singular configuration, and without the user's where only the mode counts.
         """
         flow = self.flow(choice)
-        guards, functions = flow.guards, None
+        guards = flow.guards
+        functions: Functions | None = None
         floors: dict[int, float] = self._floors(flow, t, q, v)
         bands: dict[int, float] = {}
-        if with_users and self._user_rows is not None:
-            functions = _table(self._user_rows)
-            guards = (*guards, *(guard for guard, _ in self.watched))
+        if with_users and self._users is not None:
+            functions = self._users.values
+            guards = (*guards, *self._users.guards)
             known, bands = self._uncertain(flow, t, np.concatenate([q, v]))
             floors |= known
         if with_rank and self.rank is not None:
@@ -270,39 +301,24 @@ class Context:
 
     def _uncertain(self, flow: Flow, t: float, y: Array) -> tuple[dict[int, float], dict[int, float]]:
         """Of the user's functions, by their positions among the guards: what is rounded, and what is left open."""
-        error = self._error(t, y)
+        if self._users is None:
+            return {}, {}
         places = range(len(flow.guards), len(flow.guards) + len(self.watched))
-        rounded = self._spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
-        return dict(zip(places, rounded, strict=True)), dict(zip(places, self._spread(t, y, error), strict=True))
+        rounded = self._users.spread(t, y, _ROUNDING * _EPSILON * np.abs(y))
+        left_open = self._users.spread(t, y, self._error(t, y))
+        return dict(zip(places, rounded, strict=True)), dict(zip(places, left_open, strict=True))
 
     def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
         """The user's functions that differ from zero at a state by more than it may be wrong, with their signs."""
-        if self._user_rows is None:
+        if self._users is None:
             return ()
         y = np.concatenate([q, v])
-        error = self._error(t, y)
-        values = [float(value) for value in self._user_rows(t, y)]
+        values, slack = self._users.values(t, y).tolist(), self._users.spread(t, y, self._error(t, y))
         return tuple(
             (guard, float(np.sign(value)))
-            for (guard, _), value, slack in zip(self.watched, values, self._spread(t, y, error), strict=True)
-            if abs(value) > slack
+            for guard, value, least in zip(self._users.guards, values, slack, strict=True)
+            if abs(value) > least
         )
-
-    def _spread(self, t: float, y: Array, error: Array) -> tuple[float, ...]:
-        """By how much the user's functions may be wrong where the state is, and time is rounded."""
-        if self._user_rows is None:
-            return ()
-        values, widths = [*y.tolist(), t], [*error.tolist(), _ROUNDING * _EPSILON * abs(t)]
-        # slopes along all errors at once: they are unbounded at a jump, of which no error is a share
-        *state, time = (
-            Interval(x - dx, x + dx, Interval(dx, dx)) if name in self._watched_names else x
-            for name, x, dx in zip(self._names, values, widths, strict=True)
-        )
-        spreads = []
-        for row in self._user_rows(time, state):
-            is_smooth = isinstance(row, Interval) and row.slope is not None and np.isfinite(row.slope.high)
-            spreads.append(float(row.high - row.low) / 2 if is_smooth else 0.0)
-        return tuple(spreads)
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:
         """Rounding of every guard of a mode, from the terms that are added to form it."""

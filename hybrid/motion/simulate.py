@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw
-    from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
     from hybrid.motion.trajectory import Trajectory
@@ -133,7 +132,7 @@ def simulate(
         settings or Settings(),
         law,
         rule or Stop(),
-        _watched(dynamics, until, dict(watch or {})),
+        _watched(until, dict(watch or {})),
         rank_guard(dynamics.at(dict(parameters or {})), state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
@@ -188,12 +187,6 @@ def _check_stepping(step: float | None, law: AbstractImpactLaw | None, refused: 
         raise StateError("time-stepping decides impacts by Newton's law and the declared restitution: leave out law")
 
 
-def _watched(dynamics: Dynamics, until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, Expression], ...]:
-    mechanism = dynamics.mechanism
-    items = [
-        (Guard(GuardKind.WATCH, (name,)), mechanism.expanded(text, field=f"watch.{name}"))
-        for name, text in watch.items()
-    ]
-    if until is not None:
-        items.append((Guard(GuardKind.UNTIL, (until,)), mechanism.expanded(until, field="until")))
-    return tuple(items)
+def _watched(until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, str], ...]:
+    items = [(Guard(GuardKind.WATCH, (name,)), text) for name, text in watch.items()]
+    return (*items, (Guard(GuardKind.UNTIL, (until,)), until)) if until is not None else tuple(items)

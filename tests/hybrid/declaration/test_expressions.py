@@ -10,7 +10,7 @@ import pytest
 import sympy
 
 from hybrid.declaration import Expression, evaluate, parse_expression
-from hybrid.declaration.tree import FUNCTIONS
+from hybrid.declaration.tree import FUNCTIONS, bounds
 from hybrid.dynamics.equations import read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import Builder, sympy_expressions
@@ -251,3 +251,33 @@ def test_number_is_kept_exactly():
 def test_expressions_with_the_same_meaning_compare_equal_whatever_the_spaces():
     assert parse_expression("x + y", known=list("xy")) == parse_expression("x+y", known=list("xy"))
     assert parse_expression("x + y", known=list("xy")) != parse_expression("y + x", known=list("xy"))
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("0.3 + 0.1*sin(10*x)", 0.2, 0.4),
+        ("0.5 - 0.2*exp(-x**2)", 0.3, 0.5),
+        ("1/(1 + x**2)", 0.0, 1.0),
+        ("x*x", 0.0, math.inf),
+        ("(x - 1)*(x - 1)", 0.0, math.inf),
+        ("x*y", -math.inf, math.inf),
+        ("sqrt(x)", -math.inf, math.inf),
+        ("sqrt(4 + x**2) - 5", -3.0, math.inf),
+        ("max(0.2, x) - min(3, abs(y))", -2.8, math.inf),
+        ("abs(x - 3)**-2", -math.inf, math.inf),
+        ("(2 + cos(x))**-1 - 2**y", -math.inf, math.inf),
+        ("-3*cosh(x)*sign(y)", -math.inf, math.inf),
+        ("acos(sin(x)/2) + atan2(y, x)", -math.pi, 2 * math.pi),
+    ],
+)
+def test_no_value_lies_outside_the_bounds_of_an_expression(text, least, most):
+    expression = parse_expression(text, known=list("xy"))
+    found = bounds(expression)
+    # by hand; rounding of a few operations
+    assert found == pytest.approx((least, most), rel=1e-14, abs=1e-15)
+    x, y = np.random.default_rng(7).standard_cauchy((2, 5000))
+    with np.errstate(all="ignore"):
+        values = np.broadcast_to(evaluate(expression, {"x": x, "y": y}), x.shape)
+    values = values[np.isfinite(values)]
+    assert ((values >= found[0]) & (values <= found[1])).all()

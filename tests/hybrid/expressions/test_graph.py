@@ -21,6 +21,7 @@ from hybrid.expressions import (
     gradient,
     jacobian,
     magnitudes,
+    roundings,
     switches,
 )
 from hybrid.expressions.derivatives import partials
@@ -115,6 +116,35 @@ def test_a_graph_has_the_value_of_its_text_within_the_rounding_of_its_terms(text
     expected = float(evaluate(parse_expression(text, known=list("xyz")), AT))
     assert abs(found - expected) <= 1e-14 * max(size, abs(expected))
     assert size >= abs(found) * (1 - 1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("cos(x)**2 + sin(x)**2 - 1", lambda x, y, z: mpmath.mpf(0)),
+        ("(x - y)**2*z", lambda x, y, z: (x - y) ** 2 * z),
+        ("exp(-(x - y)**2) - sqrt(z)", lambda x, y, z: mpmath.exp(-((x - y) ** 2)) - mpmath.sqrt(z)),
+        ("sin(x*y)/(x - y) - atan2(z, x)", lambda x, y, z: mpmath.sin(x * y) / (x - y) - mpmath.atan2(z, x)),
+        ("tanh(x - y)*log(z) + z**x", lambda x, y, z: mpmath.tanh(x - y) * mpmath.log(z) + z**x),
+    ],
+)
+def test_rounding_stays_within_what_its_operations_may_leave(text, exact):
+    build, nodes, root = built(text)
+    quantities = {"f": [root], "size": roundings(build, [root])}
+    kernel = compile_kernel(build.graph(), quantities, list(nodes.values()))
+    random = np.random.default_rng(11)
+    y = random.uniform(1.0, 30.0, 400)
+    # close to y, so that their difference cancels; z away from zero, where the logarithm grows
+    x, z = y + random.normal(0.0, 0.5, y.size), random.uniform(0.1, 3.0, y.size)
+    found = kernel([x, y, z])
+    with mpmath.workdps(60):
+        for place, at in enumerate(zip(x.tolist(), y.tolist(), z.tolist(), strict=True)):
+            error = abs(mpmath.mpf(float(found["f"][place, 0])) - exact(*map(mpmath.mpf, at)))
+            # an operation is off by half a unit of 2**-52 at most, a function of the library by one
+            assert error <= 2.0**-52 * float(found["size"][place, 0])
+            # and no more than some operations of the largest terms: the bound says something
+            largest = max(1.0, *map(abs, at)) ** 2 * max(1.0, 1.0 / abs(at[0] - at[1])) ** 2 * max(1.0, at[2] ** at[0])
+            assert float(found["size"][place, 0]) <= 100.0 * largest
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], database=None, deadline=None)

@@ -399,12 +399,12 @@ def plot_certified_map(
 
 def _labels(name: str) -> list[str]:
     name = name.removesuffix(" (indeterminate)")
-    return [] if name in ("none", "penetrating") else name.split("|")
+    return [] if name in ("none", "penetrating", "unreachable") else name.split("|")
 
 
 def _verdict(name: str) -> str:
-    if name == "penetrating":
-        return "PENETRATING"
+    if name in ("penetrating", "unreachable"):
+        return name.upper()
     if name.endswith("(indeterminate)") or len(_labels(name)) > 1:
         return "INDETERMINATE"
     return "UNIQUE" if _labels(name) else "INCONSISTENT"

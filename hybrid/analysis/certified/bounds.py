@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hybrid.tolerances import SUMMED
 from lcp.kernels.compiled import rigorous
 
-__all__ = ["CLOSED_KEYS", "MAX_PATTERNS", "PENETRATING", "SEVERAL", "NumberedConditions", "bound_boxes"]
+__all__ = ["CLOSED_KEYS", "MAX_PATTERNS", "PENETRATING", "SEVERAL", "UNREACHABLE", "NumberedConditions", "bound_boxes"]
 
 Batch = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -21,6 +21,9 @@ SEVERAL = 1 << 60
 
 PENETRATING = 1 << 61
 """Bit of states in which a contact penetrates."""
+
+UNREACHABLE = 1 << 62
+"""Bit of pins that no posture satisfies."""
 
 CLOSED_KEYS = ("INCONSISTENT", "INDETERMINATE", "HYPERSTATIC")
 """Verdicts of which it is asked whether a closed box is without them."""

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, NumberedConditions, bound_boxes
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, UNREACHABLE, NumberedConditions, bound_boxes
 from hybrid.analysis.certified.postures import ClosedPostures, closed_postures
 from hybrid.analysis.certified.shares import bound_shares, halve
 from hybrid.analysis.certified.tape import Tape, tape_of
@@ -47,7 +47,8 @@ class BoxBounds:
     possible : array of bool, (N, 3)
         Which of ``CLOSED_KEYS`` may occur in the closed box.
     bends : array, (N, k)
-        How much slopes along each axis vary, times half its length; NaN where that is unknown.
+        How much slopes along each axis vary, times half its length; NaN where that is unknown, minus infinity where no
+        division helps.
     inner : array, (N, m, 3)
         What is known of coordinates without a closed form, for the halves of the boxes.
     why : array of int64, (N,)
@@ -116,8 +117,13 @@ class BoxReader:
         why = np.zeros(n, dtype=np.int64)
         bound_boxes(shares, *self.conditions, codes, bounds, counts, possible, why)
         counts[~is_proved], possible[~is_proved] = 0, True
+        bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
         why[(why == 0) & is_broken & (counts > 1)] = len(self.reasons) - 1
         why[~is_proved] = len(self.reasons)
+        is_void = ~is_proved
+        is_void[is_void] = self.postures.are_unreachable(boxes[is_void])
+        codes[is_void, 0], bounds[is_void, 0], counts[is_void] = UNREACHABLE, 1.0, 1
+        possible[is_void], why[is_void] = False, 0
         return BoxBounds(codes, bounds, counts, possible, bends, inner, why)
 
     def _shares(

@@ -38,24 +38,46 @@ class ClosedPostures:
 
     Attributes
     ----------
-    values : Tape
-        ``F``, then ``F_u``, then ``F_x``, over axes and coordinates.
+    equations, values : Tape
+        ``F`` over axes and coordinates; ``F``, then ``F_u``, then ``F_x``.
     named : callable
         Coordinates (N, m) on the branch that is meant, at values of the axes (N, k); NaN where it has none.
-    n_axes, n_unknown : int
+    moves : array of bool, (k,)
+        Axes on which the equations depend.
+    n_unknown : int
     """
 
+    equations: Tape
     values: Tape
     named: Callable[[Array], Array]
-    n_axes: int
+    moves: NDArray[np.bool_]
     n_unknown: int
+
+    @property
+    def n_axes(self) -> int:
+        """Number k of axes."""
+        return len(self.moves)
 
     def start(self, boxes: Array) -> Array:
         """What is known of the coordinates before the first test, (N, m, 3): a start, and where the solution lies."""
         found = np.full((len(boxes), self.n_unknown, 3), np.inf)
         found[..., 1] = -np.inf
-        found[..., 0] = self.named(boxes.mean(axis=-1)) if self.n_unknown else 0.0
+        found[..., 0] = self._named(boxes.mean(axis=-1), found) if self.n_unknown else 0.0
         return found
+
+    def are_unreachable(self, boxes: Array) -> NDArray[np.bool_]:
+        """Boxes (N, k, 2) in which no coordinates at all satisfy the equations."""
+        if not self.n_unknown:
+            return np.zeros(len(boxes), dtype=np.bool_)
+        middles = boxes.mean(axis=-1)
+        points = np.stack([middles, middles], axis=-1)
+        anywhere = np.broadcast_to([-np.inf, np.inf], (len(boxes), self.n_unknown, 2))
+        F, is_broken = self.equations(np.concatenate([boxes, anywhere], axis=1))
+        at_middles, _ = self.equations(np.concatenate([points, anywhere], axis=1))
+        with np.errstate(invalid="ignore"):
+            mean = self._from_middles(boxes, middles, at_middles, self._read(boxes, anywhere)[2])
+        least, most = np.fmax(F[..., 0], mean[..., 0]), np.fmin(F[..., 1], mean[..., 1])
+        return np.asarray(((least > 0.0) | (most < 0.0)).any(axis=1) & ~is_broken)
 
     def enclosed(self, boxes: Array, inner: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
         """Enclose the coordinates over boxes.
@@ -115,6 +137,7 @@ class ClosedPostures:
         """Coordinates (N, m) on the named branch where no box around this one has shown them; else undefined."""
         near = np.full(inner.shape[:2], np.nan)
         first = np.flatnonzero(~np.isfinite(inner[..., 1:]).all(axis=(1, 2)))
+        first = first[~self.are_unreachable(np.stack([middles[first], middles[first]], axis=-1))]
         if len(first):
             near[first] = self.named(middles[first])
         return near
@@ -149,13 +172,20 @@ class ClosedPostures:
         F, F_u, F_x = np.split(values, [m, m + m * m], axis=1)
         return F, F_u.reshape(n, m, m, 2), F_x.reshape(n, m, k, 2)
 
+    def _from_middles(self, boxes: Array, middles: Array, F: Array, F_x: Array) -> Array:
+        """Mean values (N, m, 2) over boxes, from those in their middles and slopes along the axes."""
+        away = np.stack([_down(boxes[..., 0] - middles), _up(boxes[..., 1] - middles)], axis=-1)
+        parts = [
+            [F[:, i], *(_times(F_x[:, i, j], away[:, j]) for j in range(self.n_axes))] for i in range(self.n_unknown)
+        ]
+        return np.stack([_total(row) for row in parts], axis=1)
+
     def _image(self, boxes: Array, middles: Array, centre: Array, tried: Array, F: Array, Y: Array) -> Array:
         """Krawczyk's operator; ``F`` are its values in the middle."""
-        m, k = self.n_unknown, self.n_axes
+        m = self.n_unknown
         _, F_u, F_x = self._read(boxes, tried)
-        away = np.stack([_down(boxes[..., 0] - middles), _up(boxes[..., 1] - middles)], axis=-1)
         aside = np.stack([_down(tried[..., 0] - centre), _up(tried[..., 1] - centre)], axis=-1)
-        rows = [_total([F[:, i], *(_times(F_x[:, i, j], away[:, j]) for j in range(k))]) for i in range(m)]
+        rows = np.moveaxis(self._from_middles(boxes, middles, F, F_x), 1, 0)
         found = []
         for i in range(m):
             parts = [np.stack([centre[:, i], centre[:, i]], axis=-1)]
@@ -187,8 +217,12 @@ def closed_postures(states: NodeStates, named: Callable[[Array], Array]) -> Clos
     axes, unknown = states.names[:n_axes], states.names[n_axes:]
     by_unknown, by_axes = (jacobian(states.build, states.conditions, names) for names in (unknown, axes))
     roots = [*states.conditions, *by_unknown.ravel().tolist(), *by_axes.ravel().tolist()]
-    tape = tape_of(states.build.graph(), roots, states.names)
-    return ClosedPostures(tape, named, n_axes, len(unknown))
+    graph = states.build.graph()
+    equations, values = (tape_of(graph, nodes, states.names) for nodes in (states.conditions, roots))
+    moves = np.array(
+        [any(states.build.value(int(node)) != 0 for node in column) for column in by_axes.T], dtype=np.bool_
+    )
+    return ClosedPostures(equations, values, named, moves, len(unknown))
 
 
 def _down(values: Array) -> Array:

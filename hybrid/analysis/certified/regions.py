@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL, UNREACHABLE
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
@@ -306,10 +306,15 @@ class _BoxSearch:
         """Boxes that may have a verdict that was neither excluded nor met."""
         open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in self.witness]
         found = np.asarray(parts.possible[:, open_].any(axis=1)) & (parts.why >= 0)
-        if self.lost:  # no proof of absence is left, and where something is known is where a verdict is met
+        if self.lost or self.meets_fold:  # no proof of absence is left; where something is known a verdict is met
             found &= ~parts.loose
         found[found] &= ~self.reader.meets_others(parts.boxes[found], parts.inner[found])
         return found
+
+    @property
+    def meets_fold(self) -> bool:
+        """Whether the branch of postures ends inside the box, where no enclosure of it is the only one."""
+        return self.swept.branch is not None and len(self.swept.branch.folds) > 0
 
     def gap(self, parts: _Parts) -> float:
         """Largest difference of the bounds of a region's share."""
@@ -334,7 +339,8 @@ class _BoxSearch:
             largest = found[np.argsort(-volumes[found], kind="stable")][:_POINTS]
             middles = parts.boxes[largest].mean(axis=-1)
             points = np.stack([middles, middles], axis=-1)
-            has_it = self.reader(points, parts.inner[largest]).possible[:, place]
+            read = self.reader(points, parts.inner[largest])
+            has_it = read.possible[:, place] & (read.why != len(self.reader.reasons))  # there is a posture
             for index in largest[has_it][:_TRIES]:
                 self.look(parts.boxes[index])
         lengths = ((parts.boxes[..., 1] - parts.boxes[..., 0]) / self.widths).max(axis=1, initial=0.0)
@@ -429,7 +435,8 @@ class _BoxSearch:
 
     def region(self, code: int) -> str:
         """Consistent labels, sorted and joined by bars, as in a map."""
-        if code & PENETRATING:
-            return "penetrating"
+        for bit, name in ((PENETRATING, "penetrating"), (UNREACHABLE, "unreachable")):
+            if code & bit:
+                return name
         names = "|".join(label for place, label in enumerate(self.reader.labels) if code >> place & 1) or "none"
         return f"{names} (indeterminate)" if code & SEVERAL else names

@@ -117,7 +117,7 @@ def halve(boxes: Batch, widths: Batch, slopes: Batch, finite: Marks, halves: Bat
     widths : array, (k,)
         Of the whole, by which lengths are compared.
     slopes : array, (N, k)
-        How much slopes along each axis vary, times half its length.
+        How much slopes along each axis vary, times half its length; minus infinity for one that is not to be divided.
     finite : array of bool, (N,)
         Where that is known.
     halves : array, (2N, k, 2)
@@ -135,6 +135,8 @@ def halve(boxes: Batch, widths: Batch, slopes: Batch, finite: Marks, halves: Bat
             length = (boxes[n, axis, 1] - boxes[n, axis, 0]) / widths[axis]
             size = slopes[n, axis] if finite[n] and length > 0.02 * longest else 0.0
             size = length if not finite[n] else size + ROUNDING * length
+            if slopes[n, axis] == -np.inf:
+                continue
             if size > most:
                 best, most = axis, size
         middle = 0.5 * (boxes[n, best, 0] + boxes[n, best, 1])

@@ -310,19 +310,49 @@ def test_the_other_elbow_has_other_regions():
     assert max(abs(up.regions[name][0] - down.regions.get(name, (0.0, 0.0))[0]) for name in up.regions) > 0.05
 
 
-def test_beyond_a_fold_nothing_is_claimed():
+def test_beyond_a_fold_no_posture_is_proved():
+    """The shoulder is at the height 1.6 = cos(theta1) + cos(theta2): the elbow of an arm cannot be lower than 0.6."""
     sampled = region_map(
         dynamics_of("two_link_arm"),
         axes=[Axis.parse("theta2=0.1:1.1:200"), Axis.parse("mu=0.1:2:200")],
         pins={"theta2_dot": 1.0},
     )
-    found = arm(["theta2=0.1:1.1", "mu=0.1:2"], gap=1e-2, max_boxes=3000)
-    assert not found.complete and True not in found.absent.values()
+    found = arm(["theta2=0.1:1.1", "mu=0.1:2"], gap=1e-3)
+    assert found.complete and True not in found.absent.values()
+    assert encloses(found.regions["unreachable"], 1.1 - np.arccos(0.6))
     for name, share in sampled.mode_fractions.items():
-        if name != "unreachable":
-            assert encloses(found.regions[name], share, 0.01)
-    # what is reached is decided but for a strip at the fold: a map that is mostly beyond it says as much
-    assert found.regions["undecided"][1] < sampled.mode_fractions["unreachable"] + 0.05
+        assert encloses(found.regions[name], share, 0.01)  # a row of cells is half of this
+    assert found.evaluations < 10_000  # neither divided for verdicts at the fold, nor along mu, which moves no posture
+
+
+def test_a_fold_across_the_box_ends_in_bounds():
+    """Rods of 2 m and 1 m end on an ellipse about a point -c above the pivot, in the direction u at 1 m or further."""
+    found = certified("singular_pendulum", ["b=2:4", "c=-3.5:-2.5"], {"u": 0.5, "u_dot": 1}, gap=1e-2)
+
+    def fold(c):
+        inside = 1 - ((np.cos(0.5) - c) / 4) ** 2
+        return np.sin(0.5) / np.sqrt(inside) if inside > 0 else np.inf
+
+    share = quad(lambda c: np.clip((fold(c) - 2) / 2, 0, 1), -3.5, -2.5, points=[np.cos(0.5) - 4])[0]
+    assert found.complete and set(found.regions) == {"no contacts", "unreachable", "undecided"}
+    assert encloses(found.regions["unreachable"], share)
+    (b, c), is_decided = found.parts.mean(axis=-1).T, found.region >= 0
+    is_too_near = b < np.array([fold(value) for value in c])
+    is_named = found.region == list(found.regions).index("unreachable")
+    assert np.array_equal(is_too_near[is_decided], is_named[is_decided])
+    assert is_decided.mean() > 0.3
+
+
+def test_of_postures_that_the_branch_does_not_reach_nothing_is_claimed():
+    """The ellipse is 4 + c below the pivot: rods reach it for c from -3 to -1, on another branch from -7 to -5."""
+    axes, pins = ["c=-6.5:-0.5", "m_B=1:2"], {"u": 0, "u_dot": 1}
+    found = certified("singular_pendulum", axes, pins, gap=1e-2, max_boxes=3000, branch={"c": -2, "theta": 0.4})
+    assert not found.complete
+    low, high = found.regions["no contacts"]
+    assert low <= 2 / 6 <= low + 0.01 and high >= 3.5 / 6
+    assert found.regions["unreachable"][0] <= 2.5 / 6 <= found.regions["unreachable"][0] + 0.01
+    assert 1.5 / 6 <= found.undecided <= 1.5 / 6 + 0.02
+    assert any("branch of postures is not proved" in reason.because for reason in found.reasons)
 
 
 def test_infinite_gap_of_an_undefined_region_is_never_certain(tmp_path):

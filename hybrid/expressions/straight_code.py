@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -33,6 +33,7 @@ _TEXTS = {
     "sqrt": "sqrt({})",
 }
 _LARGER = "{0} if {0} >= {1} or {1} != {1} else {1}"  # the one that is a number, as fmax
+_IS_ARRAY = "type({0}) is array and {0}.shape == {1} and {0}.dtype is double"
 _INLINE = 60  # characters of a text that is used once, up to which it is put where it is used
 
 
@@ -42,13 +43,10 @@ class StraightLine:
 
     Attributes
     ----------
-    shapes : tuple of tuple of int
-        Of the arguments.
     source : str
         Python's text.
     """
 
-    shapes: tuple[tuple[int, ...], ...]
     source: str = attrs.field(repr=False)
     _written: Callable[..., tuple[float, ...] | None] = attrs.field(repr=False)
     _places: tuple[tuple[slice, tuple[int, ...] | None], ...] = attrs.field(repr=False)
@@ -66,12 +64,7 @@ class StraightLine:
             None where the arrays are others than those of floats with these shapes; where a comparison, the choice of
             a pivot say, does not come out as at the samples; or where an operation has no finite value.
         """
-        entries: list[float] = []
-        for array, shape in zip(arrays, self.shapes, strict=True):
-            if type(array) is not np.ndarray or array.shape != shape or array.dtype.char != "d":
-                return None
-            entries += array.tolist() if len(shape) == 1 else array.ravel().tolist()
-        values = self._written(*entries)
+        values = self._written(*arrays)
         if values is None:
             return None
         flat = np.array(values)
@@ -104,21 +97,26 @@ def straight_line(function: Callable[..., Sequence[Any]], samples: Sequence[Arra
     >>> length(np.array([5.0, 12.0]))
     [array(13.)]
     """
-    recording, number = Recording(), itertools.count()
+    recording, number, shapes = Recording(), itertools.count(), tuple(map(np.shape, samples))
     arrays = []
     for sample in samples:
         inputs = np.array([recording.input(next(number), value) for value in np.ravel(sample)], dtype=object)
         arrays.append(RecordedArray.of(inputs.reshape(np.shape(sample))))
     results = [np.asarray(array, dtype=object) for array in function(*arrays)]
-    source = _source(recording, next(number), [entry for array in results for entry in array.flat])
-    names = {"sqrt": math.sqrt, "failures": (ArithmeticError, ValueError)}
+    source = _source(recording, shapes, [entry for array in results for entry in array.flat])
+    names = {
+        "sqrt": math.sqrt,
+        "failures": (ArithmeticError, ValueError),
+        "array": np.ndarray,
+        "double": np.dtype(float),
+    }
     ends = list(itertools.accumulate((array.size for array in results), initial=0))
     parts = itertools.starmap(slice, itertools.pairwise(ends))
     places = tuple(zip(parts, (None if array.ndim == 1 else array.shape for array in results), strict=True))
-    return StraightLine(tuple(map(np.shape, samples)), source, function_of(source, "written", names), places)
+    return StraightLine(source, function_of(source, "written", names), places)
 
 
-def _source(recording: Recording, n_inputs: int, results: Sequence[Any]) -> str:
+def _source(recording: Recording, shapes: Sequence[tuple[int, ...]], results: Sequence[Any]) -> str:
     """Python's text of a recording: every step that is used more than once has a name."""
     steps, conditions = recording.steps, recording.conditions
     places = [entry.place for entry in results if isinstance(entry, Recorded)]
@@ -148,10 +146,17 @@ def _source(recording: Recording, n_inputs: int, results: Sequence[Any]) -> str:
         f"{texts[larger]} {'>=' if or_equal else '>'} {texts[smaller]}" for larger, smaller, or_equal in conditions
     ]
     entries = [texts[entry.place] if isinstance(entry, Recorded) else repr(float(entry)) for entry in results]
+    names, number = [f"A{index}" for index in range(len(shapes))], itertools.count()
     return "\n".join(
         (
-            f"def written({', '.join(f'a{index}' for index in range(n_inputs))}):",
+            f"def written({', '.join(names)}):",
+            f"    if not ({' and '.join(map(_IS_ARRAY.format, names, shapes))}):",
+            "        return None",
             "    try:",
+            *(
+                f"        {_pattern(shape, number)} = {name}.tolist()"
+                for name, shape in zip(names, shapes, strict=True)
+            ),
             *(f"        {line}" for line in lines),
             *([f"        return None if not ({' and '.join(tests)}) else ("] if tests else ["        return ("]),
             *(f"            {entry} + 0.0," for entry in entries),  # no negative zeros
@@ -160,6 +165,13 @@ def _source(recording: Recording, n_inputs: int, results: Sequence[Any]) -> str:
             "        return None",
         )
     )
+
+
+def _pattern(shape: tuple[int, ...], number: Iterator[int]) -> str:
+    """Names for the entries of nested lists of a shape."""
+    if not shape:
+        return f"a{next(number)}"
+    return f"[{', '.join(_pattern(shape[1:], number) for _ in range(shape[0]))}]"
 
 
 def _named(text: str, lines: list[str]) -> str:

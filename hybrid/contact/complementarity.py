@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,13 +12,14 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.modes import ElementKind
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, ROUNDING
-from lcp import LCP
+from lcp import LCP, Lemke, Status, plain_path
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.contact.problem import ContactProblem
 
+_LEMKE = Lemke()
 _SINGULAR = ROUNDING  # relative; the pivot on a bilateral normal force must be clear of rounding (1e-16)
 
 
@@ -116,41 +118,112 @@ def planar_lcp(problem: ContactProblem) -> ContactLCP:
     ComputationError
         As for :func:`to_lcp`.
     """
+    return _reduced_lcp(problem, _written(problem))
+
+
+def end_of_path(problem: ContactProblem) -> tuple[Status, NDArray[np.float64]] | None:
+    """Where Lemke's method ends on :func:`to_lcp`'s problem, with the contact forces (r,) there.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    (lcp.Status, array), or None
+        None where the problem has no unknowns.
+
+    Raises
+    ------
+    ComputationError
+        As for :func:`to_lcp`.
+    """
+    written = _written(problem)
+    if not written.slack:
+        return None
+    found = plain_path(written.slack, written.slack_0) if len(written.columns) == len(written.slack) else None
+    if found is not None:
+        forces = written.force_0.copy()
+        for column, value in zip(written.columns, found[1], strict=True):
+            for row, share in column.items():
+                forces[row] += share * value
+        return found[0], np.array(forces)
+    posed = _reduced_lcp(problem, written)
+    solution = _LEMKE.solve(posed.question)
+    return solution.status, posed.forces(solution.z)
+
+
+@attrs.frozen(eq=False)
+class _Written:
+    """The LCP in plain numbers, before the bilateral contacts are eliminated.
+
+    Attributes
+    ----------
+    columns : list of dict of int to float
+        Contact forces, by row, per unknown: z, then the other complementary part of every bilateral normal force.
+    force_0 : list of float, (r,)
+    slack, slack_0 : list of list of float, list of float
+        Complementary variables of z: ``slack @ unknowns + slack_0``.
+    """
+
+    columns: list[dict[int, float]]
+    force_0: list[float]
+    slack: list[list[float]]
+    slack_0: list[float]
+
+
+def _written(problem: ContactProblem) -> _Written:
     elements = problem.elements
     if any(element.is_spatial_at_rest for element in elements):
         raise ComputationError("a spatial contact at rest has a circular friction cone and is not an LCP")
     normals = [element for element in elements if element.normal is not None]
     resting = [element for element in elements if element.is_resting]
-    bilateral = [element for element in elements if element.kind is ElementKind.BILATERAL]
-    n_z, r = len(normals) + 2 * len(resting), problem.n_rows
-    # columns: z, then u, the other complementary part of every bilateral normal force
-    force, force_0 = np.zeros((r, n_z + len(bilateral))), np.zeros(r)
-    for index, element in enumerate(normals):
-        pairs = [(index, 1.0)]
+    bilateral = [element for element in normals if element.kind is ElementKind.BILATERAL]
+    columns, other, force_0 = [], [], [0.0] * problem.n_rows
+    for element in normals:
+        directions = zip(element.tangential, element.direction or (1.0,), strict=False)
+        friction = {row: -component * float(element.friction) for row, component in directions}
+        sign = -1.0 if element in bilateral else 1.0
+        columns.append({element.rows[0]: sign, **friction})
         if element in bilateral:
-            pairs = [(index, -1.0), (n_z + bilateral.index(element), 1.0)]
-        for column, sign in pairs:
-            force[element.normal, column] = sign
-            for row, component in zip(element.tangential, element.direction or (1.0,), strict=False):
-                force[row, column] = -component * float(element.friction)
-    for index, element in enumerate(resting):
-        row = element.tangential[0]
-        force[row, len(normals) + index] = 1.0
-        if element.normal is None:
-            force_0[row] = -float(element.friction)
+            other.append({element.rows[0]: 1.0, **friction})
+    columns += [{element.tangential[0]: 1.0} for element in resting]
     for element in elements:
-        if element.normal is None and element.direction is not None:
-            force_0[element.tangential[0]] = -element.direction[0] * float(element.friction)
-    slack = np.zeros((n_z, n_z + len(bilateral)))
-    slack_0 = np.zeros(n_z)
-    for index, element in enumerate(normals):
+        if element.normal is None:  # a friction element; its force counts from its limit, at rest or slipping
+            (component,) = element.direction or (1.0,)
+            force_0[element.tangential[0]] = -component * float(element.friction)
+    columns += [{} for _ in resting] + other
+    G, c = problem.G.tolist(), problem.c.tolist()
+
+    def acceleration(row: int) -> tuple[list[float], float]:
+        line = G[row]
+        rates = [sum(line[index] * share for index, share in column.items()) for column in columns]
+        return rates, sum(map(operator.mul, line, force_0)) + c[row]
+
+    n_z = len(normals) + 2 * len(resting)
+    slack, slack_0 = [], []
+    for element in normals:
         if element in bilateral:
-            slack[index, n_z + bilateral.index(element)] = 1.0
+            rates, rest = [0.0] * len(columns), 0.0
+            rates[n_z + bilateral.index(element)] = 1.0
         else:
-            slack[index] = problem.G[element.normal] @ force
-            slack_0[index] = problem.G[element.normal] @ force_0 + problem.c[element.normal]
-    _add_resting_rows(problem, force, force_0, slack, slack_0)
-    return _eliminate_bilateral(problem, force, force_0, slack, slack_0)
+            rates, rest = acceleration(element.rows[0])
+        slack.append(rates)
+        slack_0.append(rest)
+    # rows a_R = a_T + a_L and lambda_L = 2 mu lambda_N - lambda_R of every force element at rest
+    lefts = []
+    for index, element in enumerate(resting, start=len(normals)):
+        row, left = element.tangential[0], index + len(resting)
+        rates, rest = acceleration(row)
+        rates[left] += 1.0
+        slack.append(rates)
+        slack_0.append(rest)
+        # the tangential force is lambda_R - mu abs(lambda_N), so its row holds -mu where abs(lambda_N) grows
+        lefts.append([-2 * column.get(row, 0.0) for column in columns])
+        lefts[-1][index] = -1.0
+    limits = [2 * float(element.friction) if element.normal is None else 0.0 for element in resting]
+    return _Written(columns, force_0, slack + lefts, slack_0 + limits)
 
 
 def is_complementarity_problem(problem: ContactProblem) -> NDArray[np.bool_]:
@@ -193,40 +266,15 @@ def _is_regular(pivot: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(finite & (np.linalg.cond(np.where(finite[..., None, None], scaled, 0.0)) * _SINGULAR <= 1.0))
 
 
-def _add_resting_rows(
-    problem: ContactProblem,
-    force: NDArray[np.float64],
-    force_0: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    slack_0: NDArray[np.float64],
-) -> None:
-    """Rows ``a_R = a_T + a_L`` and ``lambda_L = 2 mu lambda_N - lambda_R`` of every force element at rest."""
-    resting = [element for element in problem.elements if element.is_resting]
-    n_normal = slack.shape[0] - 2 * len(resting)
-    for index, element in enumerate(resting):
-        right, left = n_normal + index, n_normal + len(resting) + index
-        row = element.tangential[0]
-        slack[right] = problem.G[row] @ force
-        slack[right, left] += 1.0
-        slack_0[right] = problem.G[row] @ force_0 + problem.c[row]
-        if element.normal is None:
-            slack_0[left] = 2 * float(element.friction)
-        else:
-            # the tangential force is lambda_R - mu abs(lambda_N), so its row holds -mu where abs(lambda_N) grows
-            slack[left] = -2 * force[row]
-            slack[left, right] = 0.0
-        slack[left, right] -= 1.0
-
-
-def _eliminate_bilateral(
-    problem: ContactProblem,
-    force: NDArray[np.float64],
-    force_0: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    slack_0: NDArray[np.float64],
-) -> ContactLCP:
-    """Solve ``a_N = 0`` of the bilateral contacts for one part of their normal forces."""
-    n_z = slack.shape[0]
+def _reduced_lcp(problem: ContactProblem, written: _Written) -> ContactLCP:
+    """In arrays, with ``a_N = 0`` of the bilateral contacts solved for one part of their normal forces."""
+    n_z, n_unknowns = len(written.slack), len(written.columns)
+    force = np.zeros((problem.n_rows, n_unknowns))
+    for index, column in enumerate(written.columns):
+        for row, share in column.items():
+            force[row, index] = share
+    slack, slack_0 = np.array(written.slack).reshape(n_z, n_unknowns), np.array(written.slack_0)
+    force_0 = np.array(written.force_0)
     rows = [c.rows[0] for c in problem.elements if c.kind is ElementKind.BILATERAL]
     if not rows:
         return ContactLCP(LCP(slack, slack_0), force, force_0)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-import lcp
 from hybrid.contact.candidates import Candidate, CandidateStatus, mode_of
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
-from hybrid.contact.complementarity import is_complementarity_problem, planar_lcp, to_lcp
+from hybrid.contact.complementarity import end_of_path, is_complementarity_problem, to_lcp
 from hybrid.contact.families import contains, family_accelerates_alike
 from hybrid.contact.sliding import TangentialReport, tangential_reports
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
+from lcp import Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -228,9 +228,6 @@ def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolut
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))
 
 
-_LEMKE = lcp.Lemke()
-
-
 @attrs.frozen
 class Crosscheck:
     """What Lemke's method found next to the enumeration of modes.
@@ -244,7 +241,7 @@ class Crosscheck:
     sentence : str
     """
 
-    status: lcp.Status
+    status: Status
     agrees: bool | None
     sentence: str
 
@@ -272,16 +269,15 @@ def crosscheck(
     if not problem.elements:
         return None
     try:
-        posed = planar_lcp(problem)
+        found = end_of_path(problem)
     except ComputationError:
         return None
-    if not posed.question.n:
+    if found is None:
         return None
-    solution = _LEMKE.solve(posed.question)
-    if solution.status is not lcp.Status.SOLVED:
-        found = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
-        return Crosscheck(solution.status, None, f"Lemke's method {solution.status.value}, {found}")
-    forces = posed.forces(solution.z)
+    status, forces = found
+    if status is not Status.SOLVED:
+        known = "although a mode is consistent" if solutions else "as it may where no mode is consistent"
+        return Crosscheck(status, None, f"Lemke's method {status.value}, {known}")
     a = ((problem.G @ forces + problem.c) / (scale.row * scale.size)).tolist()
     limit = 100 * tolerances.merge * (1.0 + max(map(abs, a)))
     agrees = any(
@@ -290,4 +286,4 @@ def crosscheck(
         for item in solutions
     )
     word = "finds the same accelerations" if agrees else "finds accelerations that no mode has"
-    return Crosscheck(solution.status, agrees, f"Lemke's method {word}")
+    return Crosscheck(status, agrees, f"Lemke's method {word}")

@@ -296,9 +296,8 @@ def of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
     str
         ``F_+`` or ``F_-`` in place of ``F``.
     """
-    if name not in problem.columns or not np.any(problem.terms.mean_T[problem.columns[name]]):
-        return inequality
-    return {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality, inequality)
+    own = {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality)
+    return own if own is not None and np.any(problem.terms.mean_T[problem.columns[name]]) else inequality
 
 
 def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode) -> Branch:

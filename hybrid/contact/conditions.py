@@ -404,10 +404,11 @@ class FloatProblem:
     def _assembled(self, rows: Sequence[Row]) -> tuple[list[list[float]], list[float], list[float]]:
         matrix, vector, weights, unit = [], [], [], self.row
         for row in rows:
-            weight = _weight(row, unit)
             if len(row.alpha) + len(row.beta) == 1:  # scaled, the coefficient has magnitude 1
                 ((index, value),) = (row.alpha or row.beta).items()
                 sign = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
+                weight = abs(value) * unit[index] if row.alpha else abs(value) / unit[index]
+                weight = weight or 1.0
                 constant = float(row.constant) / (self.size * weight)
                 if row.alpha:
                     matrix.append([0.0 + sign * g for g in self.G[index]])
@@ -419,6 +420,7 @@ class FloatProblem:
                 vector.append(constant)
                 weights.append(weight)
                 continue
+            weight = _weight(row, unit)
             entries, constant = [0.0] * len(unit), float(row.constant) / (self.size * weight)
             for index, value in row.alpha.items():
                 share = float(value) * unit[index] / weight

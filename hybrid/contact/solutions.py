@@ -72,10 +72,14 @@ def physical_solutions(
     -------
     tuple of PhysicalSolution
     """
-    order = {CandidateStatus.FAMILY: 0, CandidateStatus.CONSISTENT: 1, CandidateStatus.MARGINAL: 2}
-    consistent = sorted(
-        (item for item in candidates if item.status in order),
-        key=lambda item: (order[item.status], -0 if item.family is None else -item.family.dimension, _failing(item)),
+    order = (CandidateStatus.FAMILY, CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL)
+    consistent = [item for item in candidates if item.status in order]
+    consistent.sort(
+        key=lambda item: (
+            order.index(item.status),
+            0 if item.family is None else -item.family.dimension,
+            _failing(item),
+        )
     )
     groups: list[list[Candidate]] = []
     for item in consistent:

@@ -55,7 +55,7 @@ class Bound:
 
     def violation(self, values: Mapping[str, Any]) -> Problem | None:
         """Return what is wrong at these values, if anything."""
-        value = np.real(evaluate(self.expression, values))
+        value = evaluate(self.expression, values).real
         if not _is_finite(value):
             return self._problem("must be a finite number", value[~np.isfinite(value)] if np.ndim(value) else value)
         if self.above is not None:
@@ -65,7 +65,7 @@ class Bound:
                 least, floor = (np.broadcast_to(item, np.shape(short))[short].flat[0] for item in (value, other))
                 return self._problem(f"must be at least {self.above_name}, which is {float(floor):g}", least)
         lowest = highest = value
-        if np.ndim(value):
+        if not isinstance(value, float):
             lowest, highest = np.min(value, initial=np.inf), np.max(value, initial=-np.inf)
         if lowest < self.low or (self.positive and lowest <= self.low):
             return self._problem("must be positive" if self.positive else "must not be negative", lowest)
@@ -122,18 +122,13 @@ class Parameters:
         texts = {name: value for name, value in replaced.items() if isinstance(value, Expression)}
         if texts:
             given, order = self._reordered(texts)
-        values: dict[str, Any] = {}
-        changed: set[str] = set()
+        values: dict[str, Any] = {**self.defaults, **replaced}
+        changed = set(replaced)
         for name in order:
             item = given[name]
-            if name in replaced and name not in texts:
-                values[name] = replaced[name]
-            elif isinstance(item, Expression) and (name in texts or not changed.isdisjoint(item.names)):
+            if isinstance(item, Expression) and (name in texts or (name not in changed and changed & item.names)):
                 values[name] = evaluate(item, values)
-            else:
-                values[name] = self.defaults[name]
-                continue
-            changed.add(name)
+                changed.add(name)
         problems = _not_finite_first(given, values, changed) or self.violations(values, changed=changed)
         if problems:
             raise DeclarationError(problems)

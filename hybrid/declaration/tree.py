@@ -8,6 +8,7 @@ Their evaluation in floating point, over arrays, without SymPy.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -112,7 +113,7 @@ class Expression:
     text: str = attrs.field(eq=False)
     tree: tuple[Node, ...] = attrs.field(repr=False)
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
         """The names that occur, without constants and functions."""
         return frozenset(node.name for node in self.tree if isinstance(node, Name))

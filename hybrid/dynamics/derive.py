@@ -317,7 +317,7 @@ class Dynamics(AbstractDisplayed):
     def _plain_parameters(self) -> tuple[float, ...] | None:
         """Values of the parameters as floats; None where one is an array, or complex."""
         values = [self.values[name] for name in self.equations.parameters]
-        return tuple(map(float, values)) if all(isinstance(value, float) for value in values) else None
+        return tuple(map(float, values)) if {float, np.float64}.issuperset(map(type, values)) else None
 
     @cached_property
     def _parameters(self) -> tuple[NDArray[Any], ...]:

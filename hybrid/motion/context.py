@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
+_ALIKE = 8.0  # slopes of 1/s at s - e, s and s + e are further apart if e is s/2 or more
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
 
 
@@ -128,22 +129,30 @@ class UserFunctions:
 
     def values(self, t: Any, y: Array) -> Array:
         """Values at N states ``y`` of shape (2n, N), (w, N), or at one of shape (2n,), (w,)."""
-        found = self._at(self._values, t, y)["values"]
+        found = self._at(self._values, y.T, t)["values"]
         return np.broadcast_to(found, (*np.shape(t), len(self.guards))).T
 
     def spread(self, t: float, y: Array, error: Array) -> Array:
         """By how much they may be wrong where the state is and time is rounded, to first order, (w,).
 
-        The height of a jump is no share of an error, and beside a pole there is none.
+        Zero where a slope changes within the error, as it does beside a pole: no multiple of it says anything there.
         """
-        found = self._at(self._details, t, y)
+        widths, place = np.append(error, _ROUNDING * _EPSILON * abs(t)), np.append(y, t)
+        found = self._at(self._details, y, t)
         with np.errstate(invalid="ignore"):
-            spread = np.abs(found["slopes"]) @ np.append(error, _ROUNDING * _EPSILON * abs(t))
-        return np.where(np.isfinite(spread), spread + _ROUNDING * _EPSILON * found["roundings"], 0.0)
+            moves = np.sign(found["slopes"]) * widths
+            ends = np.stack([place + moves, place - moves])
+            around = self._at(self._details, ends[..., :-1], ends[..., -1])["slopes"]
+            own = range(len(self.guards))
+            around = np.broadcast_to(around, (*ends.shape[:2], *moves.shape))[:, own, own]
+            spreads = np.abs([found["slopes"], *around]) @ widths
+            rounded = _ROUNDING * _EPSILON * found["roundings"]
+            is_smooth = spreads.max(axis=0) <= _ALIKE * spreads.min(axis=0) + rounded
+        return np.where(is_smooth & np.isfinite(spreads[0] + rounded), spreads[0] + rounded, 0.0)
 
-    def _at(self, kernel: Kernel, t: Any, y: Array) -> dict[str, NDArray[Any]]:
+    def _at(self, kernel: Kernel, y: Array, t: Any) -> dict[str, NDArray[Any]]:
         n = self._dynamics.n
-        return kernel(self._dynamics.kernel_arguments(y[:n].T, y[n:].T, t))
+        return kernel(self._dynamics.kernel_arguments(y[..., :n], y[..., n:], t))
 
 
 def user_functions(dynamics: Dynamics, watched: Sequence[tuple[Guard, str]]) -> UserFunctions:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.candidates import mode_of
 from hybrid.contact.modes import ActiveElement, ElementKind, Mode
 from hybrid.tolerances import NOTHING
@@ -279,6 +280,7 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     )
 
 
+@checks_arguments
 def of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
     """An inequality in words, with the limit of its own direction where a friction element has two.
 

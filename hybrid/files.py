@@ -14,7 +14,7 @@ import stat
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,8 @@ __all__ = [
     "ARCHIVE_ERRORS",
     "HEADER_BYTES",
     "array_header",
+    "check_keys",
+    "is_numeric",
     "read_arrays",
     "read_file",
     "read_json",
@@ -196,6 +198,62 @@ def read_json(data: bytes, *, source: str) -> Any:
         raise FileError("not a JSON file: it is nested too deep", source) from None
     except ValueError as error:
         raise FileError(f"not a JSON file: {error}", source) from None
+
+
+def check_keys(
+    field: str, given: Mapping[str, Any], known: Collection[str], needed: Collection[str], source: str
+) -> None:
+    """Refuse fields that are unknown or missing.
+
+    Parameters
+    ----------
+    field : str
+        Where the keys stand; empty for the top of the file.
+    given : mapping of str to object
+    known, needed : collection of str
+    source : str
+        The name of the file.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    FileError
+    """
+    where = f"{field}." if field else ""
+    for key in given:
+        if key not in known:
+            from difflib import get_close_matches  # for an error message
+
+            near = get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+            raise FileError(f"unknown field {where}{key}; {hint}", source)
+    if missing := [name for name in sorted(needed) if name not in given]:
+        raise FileError(f"{where}{missing[0]} is missing", source)
+
+
+def is_numeric(value: object) -> bool:
+    """Whether what a JSON file holds is a number, or lists of numbers: no text that reads as one, no truth value.
+
+    Parameters
+    ----------
+    value : object
+        As :func:`read_json` gives it.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_numeric([[1, 0.5]]), is_numeric(["1.5"]), is_numeric([True])
+    (True, False, False)
+    """
+    if isinstance(value, list):
+        return all(map(is_numeric, value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[str, NDArray[Any]]:

@@ -12,7 +12,7 @@ import click
 from hybrid.cli.arguments import json_option
 from hybrid.cli.output import number, print_json, say, table
 from hybrid.errors import FileError
-from hybrid.files import read_arrays, read_file, read_json
+from hybrid.files import check_keys, is_numeric, read_arrays, read_file, read_json
 from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def read_problem(path: Path) -> tuple[LCP, LCP | None]:
     missing = [name for name in ("M", "q") if not isinstance(entries, dict) or name not in entries]
     if missing:
         raise FileError(f'{" and ".join(missing)} missing; expected {{"M": [[...]], "q": [...]}}', str(path))
+    check_keys("", entries, ("M", "M_0", "q"), (), str(path))
     return _posed(entries, "M", path), _posed(entries, "M_0", path) if "M_0" in entries else None
 
 
@@ -68,6 +69,9 @@ def _posed(entries: Mapping[str, Any], name: str, path: Path) -> LCP:
     """The problem with the matrix of that name; what is wrong with it is said of the file."""
     from lcp import LCP, LCPError
 
+    for key in (name, "q"):
+        if isinstance(entries[key], list) and not is_numeric(entries[key]):
+            raise FileError(f"{key} must be an array of numbers, without text, truth values and null", str(path))
     try:
         return LCP(entries[name], entries["q"])
     except LCPError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,10 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.errors import FileError
-from hybrid.files import read_file, read_json
+from hybrid.files import check_keys, is_numeric, read_file, read_json
 from hybrid.numeric.state import NumericContact, NumericFriction, NumericState
 
-__all__ = ["check_keys", "read_state"]
+__all__ = ["read_state"]
 
 FORMAT = "painleve-state"
 VERSION = 1
@@ -88,37 +87,9 @@ def _numbers(where: str, given: Mapping[str, Any], source: str) -> dict[str, Any
         if key == "body":
             continue
         try:
+            if key != "name" and value is not None and not is_numeric(value):
+                raise TypeError
             found[key] = str(value) if key == "name" else None if value is None else np.asarray(value, dtype=float)
         except (TypeError, ValueError, OverflowError):
             raise FileError(f"{where}{key} is no array of numbers (in the range of double precision)", source) from None
     return found
-
-
-def check_keys(field: str, given: Mapping[str, Any], known: set[str], needed: set[str], source: str) -> None:
-    """Refuse fields that are unknown or missing.
-
-    Parameters
-    ----------
-    field : str
-        Where the keys stand; empty for the top of the file.
-    given : mapping of str to object
-    known, needed : set of str
-    source : str
-        The name of the file.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    FileError
-    """
-    where = f"{field}." if field else ""
-    for key in given:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
-            raise FileError(f"unknown field {where}{key}; {hint}", source)
-    if missing := sorted(needed - set(given)):
-        raise FileError(f"{where}{missing[0]} is missing", source)

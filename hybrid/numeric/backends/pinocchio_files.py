@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from hybrid.declaration.document import parse, read_text
 from hybrid.errors import FileError, StateError
+from hybrid.files import check_keys
 from hybrid.numeric.backends.includes import check_includes, xml_root
-from hybrid.numeric.files import check_keys
 
 __all__ = [
     "ContactFile",

@@ -85,6 +85,9 @@ def test_people_read_it_as_any_verdict(tmp_path, capsys):
         ({"contacts": [{"name": "foot", "W_N": [0, 10**400]}]}, r"contacts\[0\].W_N is no array of numbers"),
         ({"h": [[1.0], [2.0, 3.0]]}, "h is no array of numbers"),
         ({"M": {"a": 1}}, "M is no array of numbers"),
+        ({"h": ["3.0", -19.62]}, "h is no array of numbers"),
+        ({"h": [True, -19.62]}, "h is no array of numbers"),
+        ({"v": [None, 0.0]}, "v is no array of numbers"),
     ],
 )
 def test_damaged_files_are_refused_by_field(tmp_path, changes, message):

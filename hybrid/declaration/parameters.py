@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -177,8 +178,8 @@ class Parameters:
         if type(value) is float and math.isfinite(value):  # the usual case, without arrays
             return value
         try:
-            array = np.asarray(value)
-        except ValueError:  # rows of different lengths
+            array = np.asarray(float(value) if isinstance(value, Fraction) else value)
+        except (OverflowError, ValueError):  # no float, or rows of different lengths
             array = np.asarray(None)
         if array.dtype.kind not in "iufc":
             raise DeclarationError(Problem("must be a number or an array of numbers", f"parameters.{name}"))

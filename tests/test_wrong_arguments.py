@@ -28,6 +28,7 @@ from hybrid import (
     build_automaton,
     certified_map,
     compare,
+    contact_problem,
     mechanism_from_toml,
     realise,
     region_map,
@@ -36,6 +37,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.arguments import checks_arguments, explains_arguments
+from hybrid.cli import main
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.numeric import NumericContact, NumericState
 from tests.catalogue import dynamics_of
@@ -198,6 +200,39 @@ def test_arrays_of_a_state_are_of_numbers(wrong):
 def test_the_message_names_the_argument_and_the_nearest_right_thing(asked, message):
     with pytest.raises(ArgumentError, match=message):
         asked()
+
+
+BALL = dynamics_of("bouncing_ball")
+MOTION = simulate(BALL, State([1.0], [0.0]), t_end=0.1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda: ROD.terms(None, STATE.v), r"q must be numbers of shape \(\.\.\., 3\), not None"),
+        (lambda: ROD.kinematics(STATE.q, [1]), r"v must be numbers of shape \(\.\.\., 3\), not \[1\]"),
+        (lambda: ROD.energy(["a", "b", "c"], STATE.v), "q must be numbers"),
+        (lambda: contact_problem(ROD, STATE).element("top"), "'top' takes no part at this state, where these do: tip"),
+        (lambda: MOTION.graph("x"), "points must be a whole number"),
+        (lambda: MOTION.sample("x"), "t must be a time or an array of times, not 'x'"),
+        (lambda: MOTION.sample([0, [1]]), "t must be a time or an array of times"),
+        (lambda: parse_expression("x + y", known=5), "known must be a .*texts, not 5"),
+        (lambda: build_automaton(ROD).location("slip"), "no mode 'slip'; a mode reads 'free'"),
+        (lambda: main(5), r"arguments must be a list of texts, as \['list', '--json'\], not 5"),
+        (lambda: main("verdict"), "arguments must be a list of texts"),
+    ],
+)
+def test_methods_name_what_they_were_given(asked, message):
+    with pytest.raises(ArgumentError, match=message):
+        asked()
+
+
+def test_a_fraction_is_the_number_that_it_is():
+    assert ROD.at({"mu": Fraction(3, 2)}).values["mu"] == 1.5
+    written = [select(ROD, STATE, parameters={"mu": mu}).verdict for mu in ("3/2", Fraction(3, 2))]
+    assert written[0] is written[1]
+    with pytest.raises(HybridError, match=r"parameters\.mu: must be a number"):
+        ROD.at({"mu": Fraction(10) ** 400})
 
 
 NUMBERS_OF_LIBRARIES = [np.float64(2), np.float32(2), np.int64(2), np.array(2.0), Fraction(2), xr.DataArray(2.0), 2]

@@ -24,7 +24,7 @@ from hybrid.automaton.transitions import IMPACT, Transition, transitions_from, t
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.derive import bound
-from hybrid.errors import ComputationError
+from hybrid.errors import ArgumentError, ComputationError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Automaton(AbstractDisplayed):
 
         Raises
         ------
-        KeyError
+        ArgumentError
             It is no mode of this mechanism, or proved impossible.
         """
         return self._expanded(node_of(self.parts, key))[0]
@@ -327,7 +327,7 @@ class Automaton(AbstractDisplayed):
         if node.key not in self._built:
             reason = self._impossible(node)
             if reason:
-                raise KeyError(f"the mode {node.key} cannot occur: {reason}")
+                raise ArgumentError(f"the mode {node.key} cannot occur: {reason}")
             location = locate(self.dynamics, self.parts, self.table, self.algebra, node)
             edges = transitions_from(
                 location,

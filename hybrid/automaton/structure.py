@@ -11,6 +11,7 @@ import attrs
 
 from hybrid.contact.modes import ContactMode, ElementKind, Mode
 from hybrid.contact.table import ElementMode, ForceElement
+from hybrid.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +139,7 @@ def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
 
     Raises
     ------
-    KeyError
+    ArgumentError
         It is no mode of this mechanism.
     """
     if isinstance(key, Mode):
@@ -150,6 +151,6 @@ def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
     bilateral = [part.name for part in parts if part.kind is ElementKind.BILATERAL]
     known = [part.name for part in parts if named.get(part.name) in [mode.value for mode in part.modes]]
     if len(known) != len(parts) or len(named) != len(parts):
-        raise KeyError(f"no mode {key!r}; a mode reads {next(node_modes(parts)).key!r}")
+        raise ArgumentError(f"no mode {key!r}; a mode reads {next(node_modes(parts)).key!r}")
     mode = Mode({part.name: named[part.name] for part in parts})
     return NodeMode(mode, tuple((name, sides.get(name, 1)) for name in bilateral))

@@ -307,6 +307,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 answered, 2 bad input, 3 could not be computed, 130 interrupted.
 
+    Raises
+    ------
+    ArgumentError
+        The arguments are no sequence of texts.
+
     Examples
     --------
     >>> main(["list", "--help"])  # doctest: +ELLIPSIS
@@ -314,6 +319,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ...
     0
     """
+    if arguments is not None and not (
+        isinstance(arguments, list | tuple) and all(isinstance(x, str) for x in arguments)
+    ):
+        from hybrid.errors import ArgumentError  # which a command that prints help need not wait for
+
+        raise ArgumentError(f"main: arguments must be a list of texts, as ['list', '--json'], not {arguments!r:.60}")
     if sys.stdout is None:  # closed by the caller: what nobody reads goes nowhere
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - it lives as long as the process
     for stream in (sys.stdout, sys.stderr):

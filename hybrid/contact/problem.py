@@ -18,7 +18,7 @@ from hybrid.dynamics.consistency import check_accuracy, check_consistency, check
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
@@ -129,10 +129,6 @@ def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
     ------
     StateError
         With the share of the states.
-
-    See Also
-    --------
-    check_inertia : For one state.
     """
     indefinite = mass_definiteness(terms) < -rank
     if np.any(indefinite):
@@ -259,8 +255,11 @@ class ContactProblem:
         return np.asanyarray(self.a_free + applied(self.response_W, forces) + 0.0)
 
     def element(self, name: str) -> ActiveElement:
-        """The force element of a name; KeyError if it does not take part."""
-        return {element.name: element for element in self.elements}[name]
+        """The force element of a name; ArgumentError if it does not take part."""
+        active = {element.name: element for element in self.elements}
+        if name not in active:
+            raise ArgumentError(f"{name!r} takes no part at this state, where these do: {', '.join(active) or 'none'}")
+        return active[name]
 
 
 @explains_arguments

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 import numpy as np
 
+from hybrid.arguments import explains_arguments
 from hybrid.declaration.names import suggestion
 from hybrid.declaration.tree import ALIASES, CONSTANTS, FUNCTIONS, Apply, Expression, Name, Node, Number, apply
 from hybrid.errors import DeclarationError, Problem
@@ -43,6 +44,7 @@ _BINDING = {"+": 10, "-": 10, "*": 20, "/": 20, "**": 40}
 _SIGN_BINDING = 30
 
 
+@explains_arguments
 def parse_expression(
     text: str, *, known: Collection[str], field: str = "", path: tuple[str | int, ...] = ()
 ) -> Expression:

@@ -18,6 +18,7 @@ from hybrid.declaration.mechanism import unsigned_friction
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.equations import Equations, equations_of, turn_nodes
+from hybrid.errors import ArgumentError
 from hybrid.expressions import Builder, Kernel, compile_kernel
 
 if TYPE_CHECKING:
@@ -300,10 +301,17 @@ class Dynamics(AbstractDisplayed):
 
     def kernel_arguments(self, q: Any, v: Any, t: Any) -> list[Any]:
         """Coordinates, velocities, time and parameters as compiled functions take them."""
-        q, v = np.asarray(q), np.asarray(v)
+        q, v = self._per_coordinate("q", q), self._per_coordinate("v", v)
         arguments: list[Any] = [q[..., index] for index in range(self.n)]
         arguments += [v[..., index] for index in range(self.n)]
         return [*map(_as_floats, (*arguments, t)), *self._parameters]
+
+    def _per_coordinate(self, name: str, values: Any) -> NDArray[Any]:
+        """Coordinates or velocities, of which there must be n along the last axis."""
+        array = np.asarray(values)
+        if array.shape[-1:] != (self.n,) or array.dtype.kind in "USOM":
+            raise ArgumentError(f"{name} must be numbers of shape (..., {self.n}), not {array.tolist()!r:.60}")
+        return array
 
     def _evaluated(self, kernel: Kernel, q: Any, v: Any, t: Any) -> dict[str, NDArray[Any]]:
         """What a compiled function gives, in plain floats at one state."""

@@ -299,7 +299,10 @@ class AbstractMotion:
         ArgumentError
             For a time outside the motion.
         """
-        times = np.asarray(t, dtype=float)
+        try:
+            times = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"t must be a time or an array of times, not {t!r:.60}") from None
         flat = np.atleast_1d(times).ravel()
         if flat.size and not (flat.min() >= self.t_start and flat.max() <= self.t):
             raise ArgumentError(f"the motion lasts from t = {self.t_start:.12g} to {self.t:.12g}")

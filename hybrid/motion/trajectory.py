@@ -364,11 +364,9 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
             self.termination.name,
         )
 
+    @checks_arguments
     def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)`` of the motion's graph with its jumps filled in, for :func:`hybrid.motion.distance`.
-
-        Of a motion made by time-stepping, its own points.
-        """
+        """Points ``(t, q, v)``, (number, 1 + 2n), with the jumps filled in; of time-stepping its own points."""
         total = max(self.t - self.t_start, LEAST)
         rows = [np.concatenate([[self.t_start], self.q_start, self.v_start])]
         for arc in self.arcs:

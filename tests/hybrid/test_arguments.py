@@ -93,8 +93,8 @@ def test_the_functions_that_are_asked_are_not_few():
     [
         ("phi=0:1", "must be a sequence of .* not 'phi=0:1'; give"),
         (None, "must be a sequence of .* not None"),
-        ([1, 2], r"must be a sequence of an Axis each or texts, not \[1, 2\]"),
-        (["phi=0:1", {"mu": (0, 1)}], "must be a sequence of an Axis each or texts, not .*'mu'"),
+        ([1, 2], r"must be a sequence of Axis objects or texts, not \[1, 2\]"),
+        (["phi=0:1", {"mu": (0, 1)}], "must be a sequence of Axis objects or texts, not .*'mu'"),
     ],
 )
 def test_what_are_no_axes_is_refused(axes, message):

@@ -2,7 +2,6 @@
 
 from hybrid.motion.arguments import Penalty, Prefer, SelectionRule, Settings, Stop
 from hybrid.motion.branching import MotionBranch, MotionTree, simulate_branches
-from hybrid.motion.elastic_motion import hand_over
 from hybrid.motion.recorded import Arc, EnergyBalance, Event, EventKind, Termination
 from hybrid.motion.simulate import simulate
 from hybrid.motion.singular_passage import singular_points_of
@@ -28,7 +27,6 @@ __all__ = [
     "Termination",
     "Trajectory",
     "distance",
-    "hand_over",
     "load",
     "save",
     "simulate",

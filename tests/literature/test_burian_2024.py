@@ -23,7 +23,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.dynamics import SingularityKind
-from hybrid.motion import HandOver, Settings, hand_over, singular_points_of
+from hybrid.motion import HandOver, Settings, singular_points_of
 from tests.catalogue import dynamics_of
 
 G, START, RANGE = 9.81, 0.5, (-0.8, 0.8)
@@ -362,7 +362,8 @@ def test_very_stiff_spring_strays_from_the_tangency_as_the_limit_of_its_equation
 
 
 def test_handed_over_at_the_crossing_the_spring_goes_on_along_the_smooth_branch():
-    elastic = hand_over(rigid(3.0, "stop"), stiffness=1e6, t_end=2)
+    rule = HandOver(stiffness=1e6)
+    elastic = simulate(dynamics_of("singular_pendulum"), start(3.0), t_end=2, parameters={"b": 3.0}, singular=rule)
     assert elastic.termination is Termination.END_TIME
     # the springs start unstretched at the crossing: closer to the rigid motion than springs that swing from the start
     np.testing.assert_allclose(elastic.q, TABLE[3.0][4:], atol=1e-5)

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import State, StateError, Termination, derive, simulate, solve_state
-from hybrid.motion import hand_over, singular_points_of
+from hybrid.motion import singular_points_of
 from hybrid.motion.recorded import EventKind
 from mechanisms import load
 from tests.catalogue import dynamics_of
@@ -160,15 +160,13 @@ def test_redundant_constraints_do_not_disturb_the_passage():
         np.testing.assert_allclose(motion.q, [1 - 2 - 2, 0], atol=1e-9)
 
 
-def test_wrong_rules_and_wrong_hand_overs_are_refused():
+def test_wrong_rules_at_singular_configurations_are_refused():
     pendulum = dynamics_of("singular_pendulum")
     start = solve_state(pendulum, {"u": 0.5, "u_dot": 0})
     with pytest.raises(StateError, match=r"'smoth' is not known; did you mean 'smooth'"):
         simulate(pendulum, start, t_end=1, singular="smoth")
     with pytest.raises(StateError, match="leave out singular"):
         simulate(pendulum, start, t_end=1, singular="smooth", method="time-stepping", step=1e-3)
-    with pytest.raises(StateError, match="did not end at a singular configuration"):
-        hand_over(simulate(pendulum, start, t_end=0.1), stiffness=1e4, t_end=1)
 
 
 @pytest.fixture(scope="module")

@@ -180,12 +180,11 @@ def _kind(annotation: str, *, is_argument: bool = False) -> Kind:
             [_kind(part) for part in parts if part != "..."], is_fixed=name == "tuple" and parts[1:] != ["..."]
         )
     article = "an" if name[0] in "AEIOU" else "a"
-    return _WORDS.get(name) or Kind(f"{article} {name}", lambda value: name in _names_of(type(value)))
+    return _WORDS.get(name) or Kind(f"{article} {name}", lambda value: _is_named(type(value), name))
 
 
-@functools.cache
-def _names_of(kind: type) -> frozenset[str]:
-    return frozenset(base.__name__ for base in kind.__mro__)
+def _is_named(kind: type[Any], name: str) -> bool:
+    return kind.__name__ == name or any(base.__name__ == name for base in kind.__mro__)
 
 
 def _mapping(keys: Kind, values: Kind) -> Kind:

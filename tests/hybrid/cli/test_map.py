@@ -158,7 +158,7 @@ def test_a_map_is_kept_even_if_its_picture_fails(capsys, tmp_path, monkeypatch):
     def broken(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("hybrid.reporting.plot.save_figure", broken)
+    monkeypatch.setattr("hybrid.reporting.figures.save_figure", broken)
     assert main([*ARGUMENTS, "--store", str(tmp_path / "kept"), "--plot", str(tmp_path / "map.svg")]) == 3
     assert "No space left" in capsys.readouterr().err
     assert any((tmp_path / "kept").iterdir())
@@ -168,7 +168,7 @@ def test_an_interrupt_while_drawing_does_not_take_the_answer_away(capsys, tmp_pa
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hybrid.reporting.plot.save_figure", interrupt)
+    monkeypatch.setattr("hybrid.reporting.figures.save_figure", interrupt)
     assert main([*ARGUMENTS, "--json", "--plot", str(tmp_path / "map.svg")]) == 130
     out, err = capsys.readouterr()
     assert json.loads(out)["missing"] == 0

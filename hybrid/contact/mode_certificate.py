@@ -42,6 +42,7 @@ __all__ = [
     "ModeCertificate",
     "ModeRefutation",
     "certify_modes",
+    "constant_left",
     "contradiction_of",
     "exact_numbers",
     "solution",
@@ -50,6 +51,7 @@ __all__ = [
 
 
 Vector = tuple[Fraction, ...]
+Line = tuple[Sequence[Fraction], Fraction]
 
 _DEPENDENT = RANK  # length left of a direction of length 1 that depends on others
 _CANCELLED = 8  # roundings of the terms below which accelerations of dependent directions agree
@@ -302,20 +304,38 @@ def contradiction_of(exact: ExactConditions, parts: Sequence[HasRows]) -> tuple[
     return None
 
 
+def constant_left(
+    equations: Sequence[Line], inequalities: Sequence[Line], y: Sequence[Fraction], u: Sequence[Fraction]
+) -> Fraction | None:
+    """What multipliers of conditions leave, if that contradicts them.
+
+    Parameters
+    ----------
+    equations, inequalities : sequence of (sequence of Fraction, Fraction)
+        Of ``line . lambda + constant``, which is zero or not negative, the line and the constant.
+    y, u : sequence of Fraction
+        Their multipliers.
+
+    Returns
+    -------
+    Fraction or None
+        The negative sum of the multiples of the constants; None unless every ``u >= 0``, no force is left, and it is
+        negative.
+    """
+    if (len(y), len(u)) != (len(equations), len(inequalities)) or any(value < 0 for value in u):
+        return None
+    used = [(m, *given) for m, given in zip((*y, *u), (*equations, *inequalities), strict=True) if m]
+    columns = zip(*(line for _, line, _ in used), strict=True)
+    if any(_sum((m, value) for (m, _, _), value in zip(used, column, strict=True) if value) for column in columns):
+        return None
+    constant = _sum((m, value) for m, _, value in used)
+    return constant if constant < 0 else None
+
+
 def _contradicts(exact: ExactConditions, modes: Sequence[ModeConditions], refutation: ModeRefutation) -> bool:
-    equations, inequalities = _rows(modes)
-    if len(refutation.equations) != len(equations) or len(refutation.inequalities) != len(inequalities):
-        return False
-    given = list(exact.conditions([*equations, *inequalities]))
-    multipliers = (*refutation.equations, *refutation.inequalities)
-    constant = _sum(zip(multipliers, (value for _, value in given), strict=True))
-    forces_left = (_sum(zip(multipliers, column, strict=True)) for column in zip(*(r for r, _ in given), strict=True))
-    return (
-        all(value >= 0 for value in refutation.inequalities)
-        and not any(forces_left)
-        and constant == refutation.constant
-        and constant < 0
-    )
+    equations, inequalities = (list(exact.conditions(rows)) for rows in _rows(modes))
+    left = constant_left(equations, inequalities, refutation.equations, refutation.inequalities)
+    return left is not None and left == refutation.constant
 
 
 def _called(

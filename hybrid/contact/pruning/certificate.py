@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
-from hybrid.contact.mode_certificate import ExactConditions, contradiction_of
+from hybrid.contact.mode_certificate import ExactConditions, constant_left, contradiction_of
 from hybrid.contact.modes import Row, solvable_modes
 from hybrid.contact.pruning.dictionary import Contradiction, Functions
 from hybrid.contact.pruning.partial_modes import key_of, partial_mode
@@ -223,17 +223,7 @@ class _Exact:
 
     def is_contradicted(self, node: TreeNode) -> bool:
         """Whether the multipliers leave no forces."""
-        equations, inequalities = self.lines(node.places)
-        if (len(node.equations), len(node.inequalities)) != (len(equations), len(inequalities)):
-            return False
-        if any(value < 0 for value in node.inequalities):
-            return False
-        multipliers = (*node.equations, *node.inequalities)
-        used = [(m, line) for m, line in zip(multipliers, (*equations, *inequalities), strict=True) if m]
-        columns = range(self.problem.n_rows)
-        if any(sum((m * line[j] for m, (line, _) in used if line[j]), Fraction(0)) for j in columns):
-            return False
-        return sum((m * constant for m, (_, constant) in used), Fraction(0)) < 0
+        return constant_left(*self.lines(node.places), node.equations, node.inequalities) is not None
 
 
 def _is_division(node: TreeNode) -> bool:

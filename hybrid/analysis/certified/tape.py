@@ -31,14 +31,13 @@ class Tape:
     constants : mapping of int to pair of float
         Registers that hold enclosed numbers.
     outputs : array of int64, (m,)
-    n_inputs, n_registers : int
+    n_registers : int
     """
 
     codes: NDArray[np.int64]
     places: NDArray[np.int64]
     constants: Mapping[int, tuple[float, float]]
     outputs: NDArray[np.int64]
-    n_inputs: int
     n_registers: int
 
     def __call__(self, boxes: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -151,7 +150,7 @@ class _TapeWriter:
         codes = np.array([line[0] for line in self.lines], dtype=np.int64)
         places = np.array([line[1:] for line in self.lines], dtype=np.int64).reshape(-1, 4)
         outputs = np.array([self.place[root] for root in self.roots], dtype=np.int64)
-        return Tape(codes, places, self.constants, outputs, len(self.inputs), self.n_registers)
+        return Tape(codes, places, self.constants, outputs, self.n_registers)
 
     def _register(self) -> int:
         if self.free:

@@ -193,14 +193,7 @@ class RealisationStudy:
     @property
     def orders_before(self) -> tuple[float, ...]:
         """Observed orders in 1/stiffness of the distance before the first singular configuration, row to row."""
-        return self._orders([row.distance_before for row in self.rows])
-
-    @property
-    def orders_at_end(self) -> tuple[float, ...]:
-        """The same of the distance at the end."""
-        return self._orders([row.distance_at_end for row in self.rows])
-
-    def _orders(self, distances: Sequence[float]) -> tuple[float, ...]:
+        distances = [row.distance_before for row in self.rows]
         stiffness = np.array([row.stiffness for row in self.rows])
         with np.errstate(divide="ignore", invalid="ignore"):
             return tuple((-np.diff(np.log(distances)) / np.diff(np.log(stiffness))).tolist())

@@ -14,6 +14,7 @@ from .classes import (
 )
 from .enumeration import SolutionSet as SolutionSet, enumerate_solutions as enumerate_solutions
 from .errors import LCPError as LCPError
-from .lemke import Lemke as Lemke, plain_path as plain_path
+from .lemke import Lemke as Lemke
+from .path import plain_path as plain_path
 from .polytopes import Polytope as Polytope
 from .problem import LCP as LCP, Solution as Solution, Status as Status

@@ -13,14 +13,14 @@ import numpy.typing as npt
 
 from lcp import loaded
 from lcp.errors import LCPError
-from lcp.path import follow
+from lcp.path import PLAIN_MAX_N, end_of_path, residual_of
 from lcp.problem import LCP, FloatArray, Solution, Status, float_array, scaled, value_key
 from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
 
 if TYPE_CHECKING:
     from lcp.problem import FloatArray
 
-__all__ = ["Lemke", "Tableau", "plain_path", "polished"]
+__all__ = ["Lemke", "Tableau", "polished"]
 
 
 PIVOTS_BETWEEN_FACTORISATIONS = 40
@@ -191,7 +191,6 @@ class Tableau:
         return values[self.n : 2 * self.n]
 
 
-PLAIN_MAX_N = 16  # from here on arrays are faster than lists
 PIVOTS_PER_UNKNOWN = 1000  # Murty's and Fathi's examples need 2**n pivots, every other one tried below 10 n
 
 
@@ -296,56 +295,16 @@ def _without_close_decisions(problem: LCP, q: list[float], residual_tolerance: f
         code = loaded.kernels[0].follow(problem.M, problem.q, point, other)
         z, w = point.tolist(), other.tolist()
     elif n <= PLAIN_MAX_N:
-        code, z, w = _end_of_path(problem.M.tolist(), q)
+        code, z, w = end_of_path(problem.M.tolist(), q)
         point, other = np.array(z), np.array(w)
     else:
         return None
     if code < 0:
         w_there = _frozen(problem.w(_frozen(point)))
         return Solution(z=point, w=w_there, status=Status.RAY, ray=_frozen(other), n_pivots=-code)
-    if code == 0 or not _residual(q, z, w) <= residual_tolerance:
+    if code == 0 or not residual_of(q, z, w) <= residual_tolerance:
         return None
     return Solution(z=_frozen(point), w=_frozen(other), status=Status.SOLVED, n_pivots=code)
-
-
-def _end_of_path(M: list[list[float]], q: list[float]) -> tuple[int, list[float], list[float]]:
-    n = len(q)
-    z, w = [0.0] * n, [0.0] * n
-    return follow(M, q, z, w, [[0.0] * (n + 2) for _ in range(n + 1)], [0] * (2 * n + 1)), z, w
-
-
-def _residual(q: list[float], z: list[float], w: list[float]) -> float:
-    return max(map(abs, map(min, z, w))) / max(1.0, max(q), -min(q))
-
-
-def plain_path(M: list[list[float]], q: list[float]) -> tuple[Status, list[float]] | None:
-    """Where `Lemke` ends, in plain numbers and sooner; None where it has to be asked.
-
-    Parameters
-    ----------
-    M : list of list of float, (n, n)
-    q : list of float, (n,)
-        Finite numbers; nothing is checked.
-
-    Returns
-    -------
-    (Status, list of float), or None
-        SOLVED or RAY, and z (n,). None where a decision of the path is a close one, and for problems that arrays solve
-        sooner.
-
-    Examples
-    --------
-    >>> plain_path([[2.0]], [-1.0])
-    (<Status.SOLVED: 'a solution, checked by its residual'>, [0.5])
-    """
-    if min(q, default=0.0) >= 0.0:
-        return Status.SOLVED, [0.0] * len(q)
-    if len(q) > PLAIN_MAX_N:
-        return None
-    code, z, w = _end_of_path(M, q)
-    if code < 0:
-        return Status.RAY, z
-    return (Status.SOLVED, z) if code > 0 and _residual(q, z, w) <= RESIDUAL else None
 
 
 def _perturbed(problem: LCP) -> LCP:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any, TypeAlias
 
+from lcp.problem import Status
 from lcp.tolerances import NEAR_THE_END, RESIDUAL, ZERO
 
-__all__ = ["DOUBTFUL", "PARTS", "REMOTE", "follow"]
+__all__ = ["DOUBTFUL", "PARTS", "PLAIN_MAX_N", "REMOTE", "end_of_path", "follow", "plain_path", "residual_of"]
 
 DOUBTFUL = 0
 # `lcp.Lemke` takes a rate below 1e-11 of the largest one, at least 1, for zero, and ratios that differ by as much for
@@ -25,6 +26,7 @@ REMOTE = 1e100  # entries of such sizes are left alone
 GROWN = 1e6  # product of the reciprocals of pivots: rounding of 1e-10
 ACCURATE = 2.0**-46  # of the terms of w_i: some ten roundings
 PIVOTS_PER_UNKNOWN = 10
+PLAIN_MAX_N = 16  # from here on arrays are faster than lists
 Numbers: TypeAlias = Any
 """A list, or a vector to the compiler."""
 Rows: TypeAlias = Any
@@ -227,3 +229,65 @@ def _is_solution(M: Rows, q: Numbers, z: Numbers, w: Numbers) -> bool:
 
 PARTS = (_start, _blocking_row, _pivot, _write_point, _write_ray, _is_solution, follow)
 """What has to be compiled."""
+
+
+def end_of_path(M: list[list[float]], q: list[float]) -> tuple[int, list[float], list[float]]:
+    """What `follow` says and writes, on lists.
+
+    Parameters
+    ----------
+    M : list of list of float, (n, n)
+    q : list of float, (n,)
+
+    Returns
+    -------
+    code : int
+    z, w : list of float, (n,)
+    """
+    n = len(q)
+    z, w = [0.0] * n, [0.0] * n
+    return follow(M, q, z, w, [[0.0] * (n + 2) for _ in range(n + 1)], [0] * (2 * n + 1)), z, w
+
+
+def residual_of(q: list[float], z: list[float], w: list[float]) -> float:
+    """The largest of ``min(z_i, w_i)``, next to the largest entry of q or to 1.
+
+    Parameters
+    ----------
+    q, z, w : list of float, (n,)
+
+    Returns
+    -------
+    float
+    """
+    return max(map(abs, map(min, z, w))) / max(1.0, max(q), -min(q))
+
+
+def plain_path(M: list[list[float]], q: list[float]) -> tuple[Status, list[float]] | None:
+    """Where `Lemke` ends, in plain numbers and sooner; None where it has to be asked.
+
+    Parameters
+    ----------
+    M : list of list of float, (n, n)
+    q : list of float, (n,)
+        Finite numbers; nothing is checked.
+
+    Returns
+    -------
+    (Status, list of float), or None
+        SOLVED or RAY, and z (n,). None where a decision of the path is a close one, and for problems that arrays solve
+        sooner.
+
+    Examples
+    --------
+    >>> plain_path([[2.0]], [-1.0])
+    (<Status.SOLVED: 'a solution, checked by its residual'>, [0.5])
+    """
+    if min(q, default=0.0) >= 0.0:
+        return Status.SOLVED, [0.0] * len(q)
+    if len(q) > PLAIN_MAX_N:
+        return None
+    code, z, w = end_of_path(M, q)
+    if code < 0:
+        return Status.RAY, z
+    return (Status.SOLVED, z) if code > 0 and residual_of(q, z, w) <= RESIDUAL else None

@@ -5,8 +5,8 @@ from .branches import (
     ContactAcceleration as ContactAcceleration,
     ForceSet as ForceSet,
     Slack as Slack,
-    of_either_limit as of_either_limit,
 )
+from .candidates import of_either_limit as of_either_limit
 from .certificate import Certificate as Certificate, verify_certificate as verify_certificate
 from .classification import CellVerdict as CellVerdict, Classification as Classification, classify as classify
 from .complementarity import contact_forces as contact_forces, to_lcp as to_lcp

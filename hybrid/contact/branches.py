@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.arguments import checks_arguments
-from hybrid.contact.candidates import mode_of
+from hybrid.contact.candidates import mode_of, of_either_limit
 from hybrid.contact.modes import ActiveElement, ElementKind, Mode
 from hybrid.tolerances import NOTHING
 
@@ -39,7 +38,6 @@ __all__ = [
     "continuum_set",
     "force_names",
     "force_set",
-    "of_either_limit",
 ]
 
 
@@ -278,28 +276,6 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
         margin=item.margin,
         force_set=force_set,
     )
-
-
-@checks_arguments
-def of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
-    """An inequality in words, with the limit of its own direction where a friction element has two.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-        At one state.
-    name : str
-        Of the force element.
-    inequality : str
-        As in a candidate's labels and a certificate's violations.
-
-    Returns
-    -------
-    str
-        ``F_+`` or ``F_-`` in place of ``F``.
-    """
-    own = {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality)
-    return own if own is not None and np.any(problem.terms.mean_T[problem.columns[name]]) else inequality
 
 
 def branch_from_forces(problem: ContactProblem, forces: NDArray[np.float64], mode: Mode) -> Branch:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
+from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import (
     FloatProblem,
     Scale,
@@ -367,3 +368,25 @@ def _largest_least_slack(A: NDArray[np.float64], b: NDArray[np.float64]) -> NDAr
     cost = np.append(np.zeros(k), -1.0)
     result = linprog(cost, A_ub=np.hstack([-A, np.ones((m, 1))]), b_ub=b, bounds=[(None, None)] * k + [(None, 1.0)])
     return np.asarray(result.x[:k]) if result.status == 0 else np.zeros(k)
+
+
+@checks_arguments
+def of_either_limit(problem: ContactProblem, name: str, inequality: str) -> str:
+    """An inequality in words, with the limit of its own direction where a friction element has two.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    name : str
+        Of the force element.
+    inequality : str
+        As in a candidate's labels and a certificate's violations.
+
+    Returns
+    -------
+    str
+        ``F_+`` or ``F_-`` in place of ``F``.
+    """
+    own = {"lambda_T >= -F": "lambda_T >= -F_+", "lambda_T <= F": "lambda_T <= F_-"}.get(inequality)
+    return own if own is not None and np.any(problem.terms.mean_T[problem.columns[name]]) else inequality

@@ -28,6 +28,7 @@ from .graph import Builder as Builder, Graph as Graph, Term as Term
 from .kernel import (
     Kernel as Kernel,
     Program as Program,
+    StraightLine as StraightLine,
     compile_kernel as compile_kernel,
     compile_program as compile_program,
 )
@@ -40,4 +41,4 @@ from .recording import (
     Recording as Recording,
     recorded_nodes as recorded_nodes,
 )
-from .straight_code import StraightLine as StraightLine, straight_line as straight_line
+from .straight_code import straight_line as straight_line

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hybrid.expressions.functions import FUNCTIONS
 from hybrid.expressions.graph import Graph, Number
 
-__all__ = ["Kernel", "Program", "compile_kernel", "compile_program"]
+__all__ = ["Kernel", "Program", "StraightLine", "compile_kernel", "compile_program"]
 
 _ARRAYS: Mapping[str, Any] = {
     "__builtins__": {},
@@ -339,3 +339,37 @@ def compile_program(
     exec(code, scalar)  # noqa: S102  # our own generated source
     exec(code, vector)  # noqa: S102  # our own generated source
     return Program(scalar["make"], vector["make"])
+
+
+@attrs.frozen(eq=False)
+class StraightLine:
+    """A function of arrays of given shapes, which does the same operations on their entries in the same order.
+
+    Attributes
+    ----------
+    source : str
+        Python's text.
+    """
+
+    source: str = attrs.field(repr=False)
+    _written: Callable[..., tuple[float, ...] | None] = attrs.field(repr=False)
+    _places: tuple[tuple[slice, tuple[int, ...] | None], ...] = attrs.field(repr=False)
+
+    def __call__(self, *arrays: NDArray[Any]) -> list[NDArray[np.float64]] | None:
+        """Evaluate at arrays.
+
+        Parameters
+        ----------
+        *arrays : array
+
+        Returns
+        -------
+        list of array, or None
+            None where the arrays are others than those of floats with these shapes; where a comparison, the choice of
+            a pivot say, does not come out as at the samples; or where an operation has no finite value.
+        """
+        values = self._written(*arrays)
+        if values is None:
+            return None
+        flat = np.array(values)
+        return [flat[part] if shape is None else flat[part].reshape(shape) for part, shape in self._places]

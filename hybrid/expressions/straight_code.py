@@ -11,17 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
-from hybrid.expressions.kernel import function_of
+from hybrid.expressions.kernel import StraightLine, function_of
 from hybrid.expressions.recorded_arrays import RecordedArray
 from hybrid.expressions.recording import NotRecordable, Recorded, Recording
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-__all__ = ["StraightLine", "straight_line"]
+__all__ = ["straight_line"]
 
 _TEXTS = {
     "add": "({} + {})",
@@ -35,40 +34,6 @@ _TEXTS = {
 _LARGER = "{0} if {0} >= {1} or {1} != {1} else {1}"  # the one that is a number, as fmax
 _IS_ARRAY = "type({0}) is array and {0}.shape == {1} and {0}.dtype is double"
 _INLINE = 60  # characters of a text that is used once, up to which it is put where it is used
-
-
-@attrs.frozen(eq=False)
-class StraightLine:
-    """A function of arrays of given shapes, which does the same operations on their entries in the same order.
-
-    Attributes
-    ----------
-    source : str
-        Python's text.
-    """
-
-    source: str = attrs.field(repr=False)
-    _written: Callable[..., tuple[float, ...] | None] = attrs.field(repr=False)
-    _places: tuple[tuple[slice, tuple[int, ...] | None], ...] = attrs.field(repr=False)
-
-    def __call__(self, *arrays: NDArray[Any]) -> list[NDArray[np.float64]] | None:
-        """Evaluate at arrays.
-
-        Parameters
-        ----------
-        *arrays : array
-
-        Returns
-        -------
-        list of array, or None
-            None where the arrays are others than those of floats with these shapes; where a comparison, the choice of
-            a pivot say, does not come out as at the samples; or where an operation has no finite value.
-        """
-        values = self._written(*arrays)
-        if values is None:
-            return None
-        flat = np.array(values)
-        return [flat[part] if shape is None else flat[part].reshape(shape) for part, shape in self._places]
 
 
 def straight_line(function: Callable[..., Sequence[Any]], samples: Sequence[ArrayLike]) -> StraightLine:

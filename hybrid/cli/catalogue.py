@@ -178,8 +178,8 @@ def check(*, file: str, as_json: bool) -> None:
     A text that is no TOML stops it at the first fault; units are compared once all else is right. A mass matrix that is
     not positive definite at any posture tried is a warning.
     """
-    from hybrid.contact.problem import lacks_mass
     from hybrid.dynamics import derive
+    from hybrid.dynamics.consistency import lacks_mass
     from hybrid.errors import DeclarationError
 
     name: str | None = None

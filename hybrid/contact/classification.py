@@ -11,10 +11,12 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.candidates import count_modes
-from hybrid.contact.problem import check_mass, mass_definiteness, pose
+from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_in_floats
 from hybrid.contact.table import check_friction, force_elements
 from hybrid.contact.verdict import Verdict
+from hybrid.dynamics.arithmetic import definiteness
+from hybrid.dynamics.consistency import check_mass
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.dynamics.state import State
@@ -120,7 +122,7 @@ def classify(
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)
     summands = summands_of(dynamics, terms, states.q, states.v, t=states.t)
-    massive = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, shape)
+    massive = np.broadcast_to(definiteness(terms.M) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
     q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))
     t = np.broadcast_to(states.t, shape)

@@ -1,9 +1,8 @@
-"""The contact problem at the acceleration level: who takes part, G and c; masses that no mechanism can have."""
+"""The contact problem at the acceleration level: who takes part, G and c."""
 
 from __future__ import annotations
 
-import math
-import operator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -11,14 +10,15 @@ import numpy as np
 
 from hybrid.arguments import explains_arguments
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
-from hybrid.contact.reduction import contact_numbers, free_motion, unconstrained_numbers
+from hybrid.contact.reduction import CANCELLED_ROUNDINGS, SUM_ROUNDING, FreeMotion, answer, free_motion, unconstrained
 from hybrid.contact.table import check_friction
-from hybrid.dynamics.arithmetic import applied, is_finite
+from hybrid.dynamics.arithmetic import applied, decided_definiteness, is_finite
 from hybrid.dynamics.consistency import check_accuracy, check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ArgumentError, ComputationError, StateError
+from hybrid.expressions import straight_line
 from hybrid.tolerances import NEARLY, Tolerances
 
 if TYPE_CHECKING:
@@ -30,113 +30,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import AbstractStructure, State
-
-
-def mass_definiteness(terms: Terms) -> NDArray[np.float64]:
-    """Smallest eigenvalue of the mass matrix, scaled to unit diagonal.
-
-    Parameters
-    ----------
-    terms : Terms
-        At one state or many.
-
-    Returns
-    -------
-    array, (...)
-        Zero or less where no kinetic energy is possible; NaN where the matrix is not finite.
-    """
-    diagonal = np.abs(np.diagonal(terms.M, axis1=-2, axis2=-1))
-    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled = terms.M / (scale[..., :, None] * scale[..., None, :])
-    finite: Any = np.isfinite(scaled).all(axis=(-2, -1))
-    smallest = np.linalg.eigvalsh(np.where(finite[..., None, None], scaled, 0.0))[..., 0]
-    return np.where(finite, smallest, np.nan)
-
-
-def lacks_mass(dynamics: Dynamics) -> bool:
-    """Whether the mass matrix is not positive definite at any of some postures, at the parameters that are bound.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-
-    Returns
-    -------
-    bool
-        True of a declaration at which no verdict can be given, as with a negative mass; False where no posture that was
-        tried has a finite mass matrix.
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import derive
-    >>> [lacks_mass(derive(mechanisms.load("bouncing_ball")).at({"m": m})) for m in (1, -1)]
-    [False, True]
-    """
-    q = np.random.default_rng(0).uniform(-1.0, 1.0, (8, dynamics.n))  # a few, within a unit of the origin
-    with np.errstate(all="ignore"):  # an expression may be undefined at some of them
-        smallest = mass_definiteness(dynamics.terms(q, np.zeros_like(q)))
-    known = smallest[np.isfinite(smallest)]
-    return bool(known.size) and bool((known <= Tolerances().rank).all())
-
-
-def least_mass(terms: Terms, *, rank: float) -> float:
-    """Smallest eigenvalue of the scaled mass matrix at one state, or a lower bound of it that decides.
-
-    Parameters
-    ----------
-    terms : Terms
-        At one state.
-    rank : float
-        Eigenvalue above which a bound will do.
-
-    Returns
-    -------
-    float
-        As :func:`mass_definiteness` where it is not above ``rank``.
-    """
-    bound = _least_by_rows(terms.M.tolist())
-    return bound if bound > rank else float(mass_definiteness(terms))
-
-
-def _least_by_rows(M: list[list[float]]) -> float:
-    """Gershgorin's lower bound of :func:`mass_definiteness`, which costs little; 1 for a diagonal matrix."""
-    sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(M)]
-    if not all(sizes):
-        return -math.inf
-    shares = [[abs(value) / size for value, size in zip(line, sizes, strict=True)] for line in M]
-    beside = [sum(line[:i]) + sum(line[i + 1 :]) for i, line in enumerate(shares)]
-    return 1.0 - max(map(operator.truediv, beside, sizes), default=0.0)
-
-
-def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
-    """Refuse arrays of states at which the mass matrix is indefinite; singular ones are left to the caller.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    terms : Terms
-        At many states.
-    rank : float
-        Scaled eigenvalue down to whose negative a matrix counts as singular.
-
-    Returns
-    -------
-    None
-        The mass matrix is nowhere indefinite.
-
-    Raises
-    ------
-    StateError
-        With the share of the states.
-    """
-    indefinite = mass_definiteness(terms) < -rank
-    if np.any(indefinite):
-        share = 100 * float(np.mean(indefinite))
-        raise StateError(
-            f"{dynamics.name}: the mass matrix is not positive definite at {share:.3g} % of the states: "
-            f"check the ranges of masses and inertias"
-        )
+    from hybrid.expressions import StraightLine
 
 
 def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float, is_invertible: bool = True) -> None:
@@ -163,7 +57,7 @@ def check_inertia(dynamics: Dynamics, state: State, terms: Terms, *, rank: float
     StateError
         With the posture and the scaled eigenvalue.
     """
-    smallest = least_mass(terms, rank=rank)
+    smallest = decided_definiteness(terms.M, rank=rank)
     if smallest <= rank or not is_invertible:
         is_indefinite = smallest < -rank
         kind = "not positive definite" if is_indefinite else "singular"
@@ -324,6 +218,97 @@ def contact_problem(
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=is_finite(problem.G))
     _check_consistent(dynamics, state, terms, problem, tolerances)
     return problem
+
+
+_FEW = 4  # coordinates and directions: two planar contacts; of more, arrays are as quick
+
+
+@attrs.frozen(eq=False)
+class ContactNumbers:
+    """The numbers of a contact problem along given directions, at one state or many.
+
+    Attributes
+    ----------
+    a_free : array, (..., n)
+    response : array, (..., n, r)
+    G : array, (..., r, r)
+    length, c, rounding : array, (..., r)
+        As of :class:`ContactProblem`.
+    """
+
+    a_free: NDArray[Any]
+    response: NDArray[Any]
+    G: NDArray[Any]
+    length: NDArray[Any]
+    c: NDArray[Any]
+    rounding: NDArray[Any]
+
+
+def contact_numbers(
+    motion: FreeMotion, W: NDArray[Any], zeta: NDArray[Any], remainders: NDArray[Any]
+) -> ContactNumbers:
+    """Contact accelerations ``W^T a + zeta`` as the forces along the columns of ``W`` make them.
+
+    Parameters
+    ----------
+    motion : FreeMotion
+    W : array, (..., n, r)
+    zeta, remainders : array, (..., r)
+        What velocities add to the accelerations, and the magnitudes of the terms that it is a sum of.
+
+    Returns
+    -------
+    ContactNumbers
+    """
+    answered, along = answer(motion, W), W.swapaxes(-1, -2)
+    c = applied(along, motion.a_free) + zeta
+    rounding = SUM_ROUNDING * (applied(np.abs(along), motion.summands) + remainders)
+    mobility = answered.G.diagonal(0, -2, -1)
+    if not mobility.all():
+        c = np.where((mobility == 0.0) & (np.abs(c) <= CANCELLED_ROUNDINGS * rounding), 0.0, c)
+    return ContactNumbers(motion.a_free, answered.response, answered.G, answered.length, c, rounding)
+
+
+def unconstrained_numbers(
+    M: NDArray[Any],
+    h: NDArray[Any],
+    sizes: NDArray[Any],
+    W: NDArray[Any],
+    zeta: NDArray[Any],
+    remainders: NDArray[Any],
+) -> ContactNumbers | None:
+    """The same without constraints at one state, by straight-line code.
+
+    Parameters
+    ----------
+    M : array, (n, n)
+    h, sizes : array, (n,)
+        Forces, and magnitudes of their summands.
+    W : array, (n, r)
+    zeta, remainders : array, (r,)
+        As of :func:`contact_numbers`.
+
+    Returns
+    -------
+    ContactNumbers or None
+        None at many states, of many numbers, and where elimination wants pivots: where masses are too unlike.
+    """
+    if W.ndim != 2 or not 0 < W.shape[1] <= _FEW or W.shape[0] > _FEW:
+        return None
+    found = _straight(*W.shape)(M, h, sizes, W, zeta, remainders)
+    return None if found is None else ContactNumbers(*found)
+
+
+@cache
+def _straight(n: int, r: int) -> StraightLine:
+    rng = np.random.default_rng(0)
+    M = np.eye(n) + 1.0 / n**2  # symmetric, and its diagonal dominates: elimination takes the pivots in order
+    return straight_line(
+        lambda M, h, sizes, W, zeta, remainders: attrs.astuple(
+            contact_numbers(unconstrained(M, h, sizes), W, zeta, remainders), recurse=False
+        ),
+        [M, *(rng.uniform(1.0, 2.0, shape) for shape in (n, n, (n, r), r, r))],
+    )
 
 
 def pose(

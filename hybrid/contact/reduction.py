@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -10,7 +9,6 @@ import numpy as np
 
 from hybrid.dynamics.arithmetic import applied, inverse_of_each
 from hybrid.dynamics.scales import single_terms
-from hybrid.expressions import straight_line
 from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
@@ -18,14 +16,14 @@ if TYPE_CHECKING:
 
     from hybrid.dynamics.derive import Terms
     from hybrid.dynamics.scales import Summands
-    from hybrid.expressions import StraightLine
 
 
 _VANISHING = ROUNDING  # length of a gradient relative to the longest; rounding leaves 1e-16
 
-_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
-_CANCELLED = 8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
-_FEW = 4  # coordinates and directions: two planar contacts; of more, arrays are as quick
+SUM_ROUNDING = 8 * float(np.finfo(np.float64).eps)  # of a sum of some terms, relative to their magnitudes
+CANCELLED_ROUNDINGS = (
+    8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
+)
 
 _BLOCKED = ROUNDING  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
 
@@ -139,7 +137,7 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     FreeMotion
         NaN where the mass matrix is singular.
     """
-    motion = _unconstrained(terms.M, terms.h, np.zeros(terms.M.shape[-1]) if summands is None else summands.h)
+    motion = unconstrained(terms.M, terms.h, np.zeros(terms.M.shape[-1]) if summands is None else summands.h)
     if not eliminated:
         return motion
     a_free, inverse, magnitudes = motion.a_free, motion.inverse, motion.summands
@@ -161,7 +159,7 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, magnitudes, inverse, J, lift)
 
 
-def _unconstrained(M: NDArray[Any], h: NDArray[Any], sizes: NDArray[Any]) -> FreeMotion:
+def unconstrained(M: NDArray[Any], h: NDArray[Any], sizes: NDArray[Any]) -> FreeMotion:
     """The motion without constraints; ``sizes`` (..., n) are magnitudes of summands of the forces."""
     n = M.shape[-1]
     inverse = inverse_of_each(M)
@@ -172,94 +170,6 @@ def _unconstrained(M: NDArray[Any], h: NDArray[Any], sizes: NDArray[Any]) -> Fre
     magnitudes = np.fmax(magnitudes, applied(np.abs(inverse), sizes))
     none, zero = np.zeros(a_free.shape[:-1], dtype=int), np.zeros(a_free.shape[:-1])
     return FreeMotion(a_free, inverse, none, zero, magnitudes, inverse, np.zeros((0, n)), np.zeros((n, 0)))
-
-
-@attrs.frozen(eq=False)
-class ContactNumbers:
-    """The numbers of a contact problem along given directions, at one state or many.
-
-    Attributes
-    ----------
-    a_free : array, (..., n)
-    response : array, (..., n, r)
-    G : array, (..., r, r)
-    length, c, rounding : array, (..., r)
-        As of :class:`ContactProblem`.
-    """
-
-    a_free: NDArray[Any]
-    response: NDArray[Any]
-    G: NDArray[Any]
-    length: NDArray[Any]
-    c: NDArray[Any]
-    rounding: NDArray[Any]
-
-
-def contact_numbers(
-    motion: FreeMotion, W: NDArray[Any], zeta: NDArray[Any], remainders: NDArray[Any]
-) -> ContactNumbers:
-    """Contact accelerations ``W^T a + zeta`` as the forces along the columns of ``W`` make them.
-
-    Parameters
-    ----------
-    motion : FreeMotion
-    W : array, (..., n, r)
-    zeta, remainders : array, (..., r)
-        What velocities add to the accelerations, and the magnitudes of the terms that it is a sum of.
-
-    Returns
-    -------
-    ContactNumbers
-    """
-    answered, along = answer(motion, W), W.swapaxes(-1, -2)
-    c = applied(along, motion.a_free) + zeta
-    rounding = _ROUNDING * (applied(np.abs(along), motion.summands) + remainders)
-    mobility = answered.G.diagonal(0, -2, -1)
-    if not mobility.all():
-        c = np.where((mobility == 0.0) & (np.abs(c) <= _CANCELLED * rounding), 0.0, c)
-    return ContactNumbers(motion.a_free, answered.response, answered.G, answered.length, c, rounding)
-
-
-def unconstrained_numbers(
-    M: NDArray[Any],
-    h: NDArray[Any],
-    sizes: NDArray[Any],
-    W: NDArray[Any],
-    zeta: NDArray[Any],
-    remainders: NDArray[Any],
-) -> ContactNumbers | None:
-    """The same without constraints at one state, by straight-line code.
-
-    Parameters
-    ----------
-    M : array, (n, n)
-    h, sizes : array, (n,)
-        Forces, and magnitudes of their summands.
-    W : array, (n, r)
-    zeta, remainders : array, (r,)
-        As of :func:`contact_numbers`.
-
-    Returns
-    -------
-    ContactNumbers or None
-        None at many states, of many numbers, and where elimination wants pivots: where masses are too unlike.
-    """
-    if W.ndim != 2 or not 0 < W.shape[1] <= _FEW or W.shape[0] > _FEW:
-        return None
-    found = _straight(*W.shape)(M, h, sizes, W, zeta, remainders)
-    return None if found is None else ContactNumbers(*found)
-
-
-@cache
-def _straight(n: int, r: int) -> StraightLine:
-    rng = np.random.default_rng(0)
-    M = np.eye(n) + 1.0 / n**2  # symmetric, and its diagonal dominates: elimination takes the pivots in order
-    return straight_line(
-        lambda M, h, sizes, W, zeta, remainders: attrs.astuple(
-            contact_numbers(_unconstrained(M, h, sizes), W, zeta, remainders), recurse=False
-        ),
-        [M, *(rng.uniform(1.0, 2.0, shape) for shape in (n, n, (n, r), r, r))],
-    )
 
 
 def pseudo_inverse(mobility: NDArray[Any], J: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,8 @@ __all__ = [
     "Arithmetic",
     "applied",
     "arithmetic_of",
+    "decided_definiteness",
+    "definiteness",
     "equilibrated",
     "inverse_of_each",
     "is_finite",
@@ -324,3 +326,51 @@ ARRAYS = Arithmetic(
     stacked=_stacked,
     solution=_solution,
 )
+
+
+def definiteness(M: NDArray[Any]) -> NDArray[np.float64]:
+    """Smallest eigenvalue of symmetric matrices, as mass matrices are, scaled to unit diagonal.
+
+    Parameters
+    ----------
+    M : array, (..., n, n)
+
+    Returns
+    -------
+    array, (...)
+        Zero or less where a mass matrix admits no kinetic energy; NaN where it is not finite.
+    """
+    diagonal = np.abs(np.diagonal(M, axis1=-2, axis2=-1))
+    scale = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = M / (scale[..., :, None] * scale[..., None, :])
+    finite: Any = np.isfinite(scaled).all(axis=(-2, -1))
+    smallest = np.linalg.eigvalsh(np.where(finite[..., None, None], scaled, 0.0))[..., 0]
+    return np.where(finite, smallest, np.nan)
+
+
+def decided_definiteness(M: NDArray[Any], *, rank: float) -> float:
+    """As :func:`definiteness` of one matrix, or a lower bound of it that decides.
+
+    Parameters
+    ----------
+    M : array, (n, n)
+    rank : float
+        Eigenvalue above which a bound will do.
+
+    Returns
+    -------
+    float
+        As :func:`definiteness` where it is not above ``rank``.
+    """
+    bound = _least_by_rows(M.tolist())
+    return bound if bound > rank else float(definiteness(M))
+
+
+def _least_by_rows(lines: list[list[float]]) -> float:
+    """Gershgorin's lower bound of :func:`definiteness`, which costs little; 1 for a diagonal matrix."""
+    sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(lines)]
+    if not all(sizes):
+        return -math.inf
+    shares = [[abs(value) / size for value, size in zip(line, sizes, strict=True)] for line in lines]
+    beside = [sum(line[:i]) + sum(line[i + 1 :]) for i, line in enumerate(shares)]
+    return 1.0 - max(map(operator.truediv, beside, sizes), default=0.0)

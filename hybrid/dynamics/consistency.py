@@ -1,4 +1,4 @@
-"""States that satisfy the rigid constraints, and the nearest one to a state that does not."""
+"""States that satisfy the rigid constraints, the nearest one to a state that does not, and masses that cannot be."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.dynamics.arithmetic import is_numerically_singular
+from hybrid.dynamics.arithmetic import definiteness, is_numerically_singular
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
@@ -19,7 +19,7 @@ from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Terms, Values
 
-__all__ = ["check_accuracy", "check_consistency", "check_regularity", "project_state"]
+__all__ = ["check_accuracy", "check_consistency", "check_mass", "check_regularity", "lacks_mass", "project_state"]
 
 
 Array = NDArray[np.float64]
@@ -245,4 +245,61 @@ def check_regularity(dynamics: Dynamics, state: State, *, lost: float = CLEAR) -
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} determine no acceleration in a singular "
             f"configuration, or so near to it that rounding decides: a {point.describe()}; take a state beside it"
+        )
+
+
+def lacks_mass(dynamics: Dynamics) -> bool:
+    """Whether the mass matrix is not positive definite at any of some postures, at the parameters that are bound.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    bool
+        True of a declaration at which no verdict can be given, as with a negative mass; False where no posture that was
+        tried has a finite mass matrix.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> [lacks_mass(derive(mechanisms.load("bouncing_ball")).at({"m": m})) for m in (1, -1)]
+    [False, True]
+    """
+    q = np.random.default_rng(0).uniform(-1.0, 1.0, (8, dynamics.n))  # a few, within a unit of the origin
+    with np.errstate(all="ignore"):  # an expression may be undefined at some of them
+        smallest = definiteness(dynamics.terms(q, np.zeros_like(q)).M)
+    known = smallest[np.isfinite(smallest)]
+    return bool(known.size) and bool((known <= Tolerances().rank).all())
+
+
+def check_mass(dynamics: Dynamics, terms: Terms, *, rank: float) -> None:
+    """Refuse arrays of states at which the mass matrix is indefinite; singular ones are left to the caller.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At many states.
+    rank : float
+        Scaled eigenvalue down to whose negative a matrix counts as singular.
+
+    Returns
+    -------
+    None
+        The mass matrix is nowhere indefinite.
+
+    Raises
+    ------
+    StateError
+        With the share of the states.
+    """
+    indefinite = definiteness(terms.M) < -rank
+    if np.any(indefinite):
+        share = 100 * float(np.mean(indefinite))
+        raise StateError(
+            f"{dynamics.name}: the mass matrix is not positive definite at {share:.3g} % of the states: "
+            f"check the ranges of masses and inertias"
         )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import GuardKind
-from hybrid.contact.problem import mass_definiteness
+from hybrid.dynamics.arithmetic import definiteness
 from hybrid.errors import HybridError
 from hybrid.motion.recorded import Termination
 from hybrid.tolerances import CLEAR
@@ -57,7 +57,7 @@ def explain_failure(context: Context, flow: Flow, followed: FollowedArc) -> tupl
     """
     n = context.dynamics.n
     terms = context.terms(followed.t, followed.y[:n], followed.y[n:])
-    smallest = float(np.nan_to_num(mass_definiteness(terms)))
+    smallest = float(np.nan_to_num(definiteness(terms.M)))
     diagonal = np.abs(np.diagonal(terms.M))
     lightest = float(np.min(diagonal)) / float(np.max(diagonal, initial=1.0))
     if min(smallest, lightest) <= _NEARLY_SINGULAR:

@@ -16,7 +16,8 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.problem import least_mass, posture
+from hybrid.contact.problem import posture
+from hybrid.dynamics.arithmetic import decided_definiteness
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
@@ -398,7 +399,7 @@ def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] |
     undefined, rank = terms.undefined, context.settings.tolerances.rank
     if undefined is not None:
         return Termination.UNDEFINED, f"{undefined} is undefined there"
-    smallest = least_mass(terms, rank=rank)
+    smallest = decided_definiteness(terms.M, rank=rank)
     if smallest <= rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"
     if context.rank is not None and context.rank.is_lost(moment.t, moment.q):

@@ -12,8 +12,8 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.classification import PosedStates, decide_singly, decide_states
-from hybrid.contact.problem import mass_definiteness
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
+from hybrid.dynamics.arithmetic import definiteness
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor
 from hybrid.numeric.problem import contact_problem, normal_problem
 from hybrid.tolerances import Tolerances
@@ -207,7 +207,7 @@ def classify(
         alone = attrs.evolve(state, M=state.M[None])
         return _first(classify(alone, tolerances=tolerances, standing_budget=standing_budget))
     shape, found = state.shape, activities(state)
-    massive = np.broadcast_to(mass_definiteness(state.terms) > tolerances.rank, shape)
+    massive = np.broadcast_to(definiteness(state.terms.M) > tolerances.rank, shape)
 
     def decide(place: tuple[int, ...]) -> Selection:
         problem = contact_problem(state.at(place), tolerances=tolerances)

@@ -13,8 +13,9 @@ from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_se
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
 from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.modes import ActiveElement, ElementKind
-from hybrid.contact.problem import ContactProblem, mass_definiteness, pose
+from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
+from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.derive import Terms
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
@@ -190,7 +191,7 @@ def _check_one(state: NumericState) -> None:
 
 
 def _check_mass(state: NumericState, tolerances: Tolerances) -> None:
-    smallest = float(mass_definiteness(state.terms))
+    smallest = float(definiteness(state.terms.M))
     if smallest <= tolerances.rank:
         kind = "not positive definite" if smallest < -tolerances.rank else "singular"
         raise StateError(f"{state.name}: the mass matrix M is {kind} (smallest scaled eigenvalue {smallest:.3g})")

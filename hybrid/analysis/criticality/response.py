@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.maps.axes import branch_over
-from hybrid.contact.problem import check_mass
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.contact.table import check_friction
 from hybrid.dynamics import solve_states
+from hybrid.dynamics.consistency import check_mass
 from hybrid.dynamics.state import n_velocity_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances

@@ -13,9 +13,10 @@ from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import accelerations, components, solve_mode
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import mass_definiteness, pose
+from hybrid.contact.problem import pose
 from hybrid.contact.table import not_negative, rows_of
 from hybrid.declaration.names import TIME
+from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
 from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
@@ -105,7 +106,7 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
 def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
     """Where masses are positive, forces have values, and static friction is the kinetic one, not negative."""
     is_sound = (
-        (mass_definiteness(terms) > fleet.settings.tolerances.rank)
+        (definiteness(terms.M) > fleet.settings.tolerances.rank)
         & np.isfinite(terms.h).all(axis=-1)
         & (terms.static_friction == terms.friction).all(axis=-1)
     )

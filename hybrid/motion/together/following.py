@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.classification import CellVerdict, classify
-from hybrid.contact.problem import mass_definiteness
+from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
@@ -107,7 +107,7 @@ def _start(fleet: Fleet, lanes: NDArray[np.intp], *, collides: bool) -> None:
     dynamics, tolerances = fleet.at(lanes), fleet.settings.tolerances
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
-    heavy = np.broadcast_to(mass_definiteness(terms) > tolerances.rank, lanes.shape)
+    heavy = np.broadcast_to(definiteness(terms.M) > tolerances.rank, lanes.shape)
     if not heavy.all():
         fleet.hand_over(lanes[~heavy], "a mass matrix that is not positive definite")
         if heavy.any():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import sympy
 
-from hybrid.contact.reduction import contact_numbers, free_motion, unconstrained_numbers
+from hybrid.contact.problem import contact_numbers, unconstrained_numbers
+from hybrid.contact.reduction import free_motion
 
 SIZES = [(1, 1), (2, 1), (3, 2), (4, 4), (2, 3)]
 

@@ -63,32 +63,34 @@ class NumberedConditions(NamedTuple):
 
 
 @rigorous
-def _sign_of(clauses: Codes, clause: int, signs: Codes) -> int:
-    """Sign of a product of functions, ``_UNKNOWN`` where one has none."""
-    found = int(clauses[clause, 0])
-    for place in range(1, clauses.shape[1]):
-        if clauses[clause, place] < 0:
-            break
-        sign = int(signs[clauses[clause, place]])
-        if sign == 0:
-            return 0
-        found = _UNKNOWN if sign == _UNKNOWN or found == _UNKNOWN else found * sign
-    return found
+def _write_signs(clauses: Codes, chosen: Codes, signs: Codes, of: Codes) -> None:
+    """Signs of some products of functions, ``_UNKNOWN`` where one has none."""
+    for clause in chosen:
+        found = clauses[clause, 0]
+        for place in range(1, clauses.shape[1]):
+            if clauses[clause, place] < 0:
+                break
+            sign = signs[clauses[clause, place]]
+            if sign == 0:
+                found = 0
+                break
+            found = _UNKNOWN if sign == _UNKNOWN or found == _UNKNOWN else found * sign
+        of[clause] = found
 
 
 @rigorous
-def _standing(modes: Codes, roles: Codes, clauses: Codes, mode: int, signs: Codes) -> int:
+def _standing(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
     """1 for a mode whose conditions hold, -1 for one of which one fails, else 0 or ``_UNKNOWN``.
 
     It is 0 where nothing fails and something vanishes, and 3 where its equations are singular and may have a set of
     solutions.
     """
-    divisor = _sign_of(clauses, modes[mode, 0], signs)
+    divisor = of[modes[mode, 0]]
     found, all_vanish = 1, True
     for place in range(2, modes.shape[1]):
         if modes[mode, place] < 0:
             break
-        sign = _sign_of(clauses, modes[mode, place], signs)
+        sign = of[modes[mode, place]]
         if roles[mode, place] == 0:
             if sign == -1:
                 return -1
@@ -123,25 +125,35 @@ def _zeros_of(clauses: Codes, parts: Codes, roles: Codes, signs: Codes, unknown:
 
 @rigorous
 def _look_for_verdicts(
-    modes: Codes, roles: Codes, clauses: Codes, adjacent: Marks, signs: Codes, unknown: Codes, possible: Marks
+    modes: Codes,
+    roles: Codes,
+    clauses: Codes,
+    adjacent: Marks,
+    alive: Codes,
+    open_: Codes,
+    unknown: Codes,
+    signs: Codes,
+    of: Codes,
+    room: Codes,
+    possible: Marks,
 ) -> None:
     """Which verdicts a pattern of signs and zeros of the unknown functions admits."""
-    n_modes = modes.shape[0]
-    weak, zeros, group = np.zeros(n_modes, np.int64), np.zeros(n_modes, np.int64), np.zeros(n_modes, np.int64)
+    weak, zeros, group = room[0], room[1], room[2]
     for pattern in range(3 ** unknown.shape[0]):
         rest, has_zero = pattern, False
-        for bit in range(unknown.shape[0]):
-            signs[unknown[bit]] = rest % 3 - 1
+        for f in unknown:
+            signs[f] = rest % 3 - 1
             has_zero = has_zero or rest % 3 == 1
             rest //= 3
+        _write_signs(clauses, open_, signs, of)
         count = 0
-        for mode in range(n_modes):
-            found = _standing(modes, roles, clauses, mode, signs)
+        for mode in alive:
+            found = _standing(modes, roles, mode, of)
             if found == 3:
                 possible[1] = True
-                possible[2] = possible[2] or _sign_of(clauses, modes[mode, 1], signs) == 0
-            for place in range(2, modes.shape[1]):
-                if has_zero and roles[mode, place] == 0 and _sign_of(clauses, modes[mode, place], signs) == 0:
+                possible[2] = possible[2] or of[modes[mode, 1]] == 0
+            for place in range(2, modes.shape[1] if has_zero else 0):
+                if roles[mode, place] == 0 and of[modes[mode, place]] == 0:
                     possible[:] = True  # a slip that vanishes: another set of modes
             if found in (0, 1):
                 weak[count], zeros[count], group[count] = mode, 0, count
@@ -152,8 +164,6 @@ def _look_for_verdicts(
             possible[0] = True
         if count > 1 and _n_solutions(adjacent, weak, zeros, group, count) > 1:
             possible[1] = True
-    for bit in range(unknown.shape[0]):
-        signs[unknown[bit]] = _UNKNOWN
 
 
 @rigorous
@@ -172,11 +182,11 @@ def _n_solutions(adjacent: Marks, modes: Codes, zeros: Codes, group: Codes, coun
 
 
 @rigorous
-def _unmet(required: Codes, clauses: Codes, signs: Codes) -> int:
+def _unmet(required: Codes, of: Codes) -> int:
     """Number from one of a required clause that is not proved positive, negative if it is proved not to be; else 0."""
     found = 0
     for place in range(required.shape[0]):
-        sign = _sign_of(clauses, required[place], signs)
+        sign = of[required[place]]
         if sign in (-1, 0):
             return -1 - place
         if sign != 1 and found == 0:
@@ -185,39 +195,55 @@ def _unmet(required: Codes, clauses: Codes, signs: Codes) -> int:
 
 
 @rigorous
-def _mark_used(gates: Codes, modes: Codes, roles: Codes, clauses: Codes, signs: Codes, is_used: Marks) -> bool:
-    """Mark the functions on which gaps and modes that may hold depend; whether some mode holds for certain."""
-    has_certain = False
-    is_used[:] = False
-    for place in range(gates.shape[0]):
-        _mark(clauses, gates[place], is_used)
+def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes, is_open: Marks) -> tuple[int, bool]:
+    """List modes that may hold, and mark the clauses without a sign of these and of gaps.
+
+    How many modes they are, and whether one holds for certain.
+    """
+    count, has_certain = 0, False
+    is_open[:] = False
+    for gate in gates:
+        is_open[gate] = of[gate] == _UNKNOWN
     for mode in range(modes.shape[0]):
-        found = _standing(modes, roles, clauses, mode, signs)
+        found = _standing(modes, roles, mode, of)
         if found == 1:
             has_certain = True
         if found != -1:
-            for place in range(modes.shape[1]):
-                _mark(clauses, modes[mode, place], is_used)
-    return has_certain
+            alive[count] = mode
+            count += 1
+            for clause in modes[mode]:
+                if clause >= 0 and of[clause] == _UNKNOWN:
+                    is_open[clause] = True
+    return count, has_certain
 
 
 @rigorous
-def _mark(clauses: Codes, clause: int, is_used: Marks) -> None:
-    """Mark the functions of a clause, if there is one."""
-    for place in range(1, clauses.shape[1] if clause >= 0 else 0):
-        if clauses[clause, place] >= 0:
-            is_used[clauses[clause, place]] = True
+def _list_open(clauses: Codes, is_open: Marks, signs: Codes, open_: Codes, unknown: Codes) -> tuple[int, int]:
+    """List marked clauses, and their functions without a sign; how many they are."""
+    count, n_unknown = 0, 0
+    for clause in np.flatnonzero(is_open):
+        open_[count] = clause
+        count += 1
+        for place in range(1, clauses.shape[1]):
+            f = clauses[clause, place]
+            if f >= 0 and signs[f] == _UNKNOWN:
+                is_new = True
+                for other in unknown[:n_unknown]:
+                    is_new = is_new and other != f
+                if is_new:
+                    unknown[n_unknown] = f
+                    n_unknown += 1
+    return count, n_unknown
 
 
 @rigorous
-def _least_gate(gates: Codes, clauses: Codes, signs: Codes) -> int:
+def _least_gate(gates: Codes, of: Codes) -> int:
     """-1 where a contact penetrates for certain, 1 where none can, else ``_UNKNOWN``."""
     found = 1
-    for place in range(gates.shape[0]):
-        sign = _sign_of(clauses, gates[place], signs)
-        if sign == -1:
+    for gate in gates:
+        if of[gate] == -1:
             return -1
-        if sign != 1:
+        if of[gate] != 1:
             found = _UNKNOWN
     return found
 
@@ -262,43 +288,47 @@ def bound_boxes(
     -------
     None
     """
-    n_functions = shares.shape[1]
-    signs, is_used = np.zeros(n_functions, np.int64), np.zeros(n_functions, np.bool_)
+    n_functions, n_clauses, n_modes = shares.shape[1], clauses.shape[0], modes.shape[0]
+    signs, of, all_ = np.zeros(n_functions, np.int64), np.zeros(n_clauses, np.int64), np.arange(n_clauses)
+    is_open, living, room = np.zeros(n_clauses, np.bool_), np.zeros(n_modes, np.int64), np.zeros((3, n_modes), np.int64)
+    places, functions = np.zeros(n_clauses, np.int64), np.zeros(n_functions, np.int64)
     for n in range(shares.shape[0]):
         counts[n], possible[n, :] = 0, True
         for f in range(n_functions):
             signs[f] = 1 if shares[n, f, 0] == 1.0 else -1 if shares[n, f, 1] == 0.0 else _UNKNOWN
-        unmet[n] = _unmet(required, clauses, signs)
+        _write_signs(clauses, all_, signs, of)
+        unmet[n] = _unmet(required, of)
         if unmet[n] != 0:
             continue
-        gate = _least_gate(gates, clauses, signs)
+        gate = _least_gate(gates, of)
         if gate == -1:
             counts[n], codes[n, 0], bounds[n, 0, 0], bounds[n, 0, 1] = 1, PENETRATING, 1.0, 1.0
             possible[n, :] = False
             continue
-        has_certain = _mark_used(gates, modes, roles, clauses, signs, is_used)
-        unknown = np.flatnonzero(is_used & (signs == _UNKNOWN))
-        if unknown.shape[0] <= _MOST_UNKNOWN:
+        n_alive, has_certain = _mark_open(gates, modes, roles, of, living, is_open)
+        n_open, n_unknown = _list_open(clauses, is_open, signs, places, functions)
+        alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
+        if n_unknown <= _MOST_UNKNOWN:
             counts[n] = _collect_sets(
-                shares[n], gates, labels, modes, roles, clauses, signs, unknown, codes[n], bounds[n]
+                shares[n], gates, labels, modes, roles, clauses, alive, open_, unknown, signs, of, codes[n], bounds[n]
             )
         else:
             unmet[n] = required.shape[0] + 1
-        if unknown.shape[0] <= _MOST_ZEROS and gate == 1:
+        if n_unknown <= _MOST_ZEROS and gate == 1:
             possible[n, :] = False
-            _look_for_verdicts(modes, roles, clauses, adjacent, signs, unknown, possible[n])
-        elif gate == 1 or unknown.shape[0] > _MOST_UNKNOWN:
+            _look_for_verdicts(modes, roles, clauses, adjacent, alive, open_, unknown, signs, of, room, possible[n])
+        elif gate == 1 or n_unknown > _MOST_UNKNOWN:
             possible[n, 0] = not has_certain
 
 
 @rigorous
-def _set_of(gates: Codes, labels: Codes, modes: Codes, roles: Codes, clauses: Codes, signs: Codes) -> int:
+def _set_of(gates: Codes, labels: Codes, modes: Codes, roles: Codes, alive: Codes, of: Codes) -> int:
     """The modes that hold where all functions have signs, as bits of their labels."""
-    if _least_gate(gates, clauses, signs) == -1:
+    if _least_gate(gates, of) == -1:
         return PENETRATING
     code, n_solutions, n_labels = 0, 0, 0
-    for mode in range(modes.shape[0]):
-        if _standing(modes, roles, clauses, mode, signs) == 1:
+    for mode in alive:
+        if _standing(modes, roles, mode, of) == 1:
             n_solutions += 1
             n_labels += not code >> labels[mode] & 1
             code |= 1 << labels[mode]
@@ -313,8 +343,11 @@ def _collect_sets(
     modes: Codes,
     roles: Codes,
     clauses: Codes,
-    signs: Codes,
+    alive: Codes,
+    open_: Codes,
     unknown: Codes,
+    signs: Codes,
+    of: Codes,
     codes: Codes,
     bounds: Batch,
 ) -> int:
@@ -331,7 +364,8 @@ def _collect_sets(
             least += low - 1.0
             most = min(most, high)
         least = max(0.0, least - _ROUNDING * (unknown.shape[0] > 0))
-        code, place = _set_of(gates, labels, modes, roles, clauses, signs), 0
+        _write_signs(clauses, open_, signs, of)
+        code, place = _set_of(gates, labels, modes, roles, alive, of), 0
         while place < count and codes[place] != code:
             place += 1
         if place == count:
@@ -344,6 +378,4 @@ def _collect_sets(
         bounds[place, 1] = min(1.0, bounds[place, 1] + _ROUNDING * (count > 1))
     if count == 1:
         bounds[0, 0] = 1.0
-    for bit in range(unknown.shape[0]):
-        signs[unknown[bit]] = _UNKNOWN
     return count

@@ -206,7 +206,7 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
     postures = closed_postures(states, named)
     graph = build.graph()
     labels = sorted({mode.label for mode in conditions.modes})
-    clauses: list[Clause] = []
+    clauses: dict[Clause, int] = {}
     required, gates = _numbered(conditions.required, clauses), _numbered(conditions.open, clauses)
     modes = [
         _numbered([mode.determinant, mode.independence, *mode.directions, *mode.numerators], clauses)
@@ -269,10 +269,9 @@ def _slopes(states: NodeStates, functions: Sequence[int]) -> Nodes:
     return slopes
 
 
-def _numbered(new: Sequence[Clause], clauses: list[Clause]) -> list[int]:
-    """Enter clauses into a list; their numbers."""
-    clauses += new
-    return list(range(len(clauses) - len(new), len(clauses)))
+def _numbered(new: Sequence[Clause], clauses: dict[Clause, int]) -> list[int]:
+    """Numbers of clauses, of which equal ones have the same."""
+    return [clauses.setdefault(clause, len(clauses)) for clause in new]
 
 
 def _codes(numbers: Iterable[int]) -> NDArray[np.int64]:

@@ -229,7 +229,7 @@ def swept_units(dynamics: Dynamics, axes: Sequence[Axis]) -> dict[str, str]:
     dict of str to str
         By name; empty where the declaration does not say enough.
     """
-    known = quantities_with_units(dynamics)
+    known = dynamics.once(quantities_with_units)
     return {axis.name: known.get(axis.name, "") for axis in axes}
 
 

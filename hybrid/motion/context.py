@@ -16,13 +16,12 @@ from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
-from hybrid.motion.projection import Constraints, tangents_of
+from hybrid.motion.projection import Constraints
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ElementMode
-    from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.expressions import Kernel
@@ -216,8 +215,6 @@ class Context:
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _reach: Array = attrs.field(init=False, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
-    _values: Mapping[str, Any] = attrs.field(init=False, repr=False)
-    _tangents: Mapping[int, Expression] = attrs.field(init=False, repr=False)
     _users: UserFunctions | None = attrs.field(init=False, repr=False)
 
     @_reach.default
@@ -227,14 +224,6 @@ class Context:
     @_terms.default
     def _compiled(self) -> PointTerms:
         return PointTerms(self.dynamics)
-
-    @_values.default
-    def _parameter_values(self) -> Mapping[str, Any]:
-        return dict(self.dynamics.values)
-
-    @_tangents.default
-    def _declared_tangents(self) -> Mapping[int, Expression]:
-        return tangents_of(self.dynamics)
 
     @_users.default
     def _compiled_functions(self) -> UserFunctions | None:
@@ -272,7 +261,7 @@ class Context:
 
     def holding(self, parts: tuple[ElementMode, ...]) -> Constraints:
         """What force elements in given modes hold."""
-        return Constraints(self.dynamics, parts, self._terms, self._values, self._tangents)
+        return Constraints(self.dynamics, parts, self._terms)
 
     def watch(
         self, choice: Choice, t: float, q: Array, v: Array, *, with_rank: bool = True, with_users: bool = True

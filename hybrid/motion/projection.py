@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ElementKind
-from hybrid.declaration.tree import evaluate
 from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.expressions import Builder, dot, solve_definite
+from hybrid.dynamics.equations import Reader
+from hybrid.expressions import Builder, compile_kernel, dot, solve_definite
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, NOTHING, RANK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hybrid.contact.table import ElementMode
-    from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.expressions import Kernel
 
 __all__ = [
     "ENOUGH",
@@ -31,9 +31,9 @@ __all__ = [
     "Constraints",
     "RankGuard",
     "SingleGap",
+    "displacements",
     "rank_guard",
     "single_gap",
-    "tangents_of",
 ]
 
 
@@ -174,10 +174,6 @@ class Constraints:
     parts : tuple of ElementMode
     terms : callable
         ``terms(t, q, v)``, all terms at one state.
-    values : mapping of str to float
-        Values of all parameters.
-    tangents : mapping of int to Expression
-        Tangential displacement by tangential column, of the force elements that declare one.
     anchors : dict of int to float
         Where they stick, by tangential column.
     """
@@ -185,8 +181,6 @@ class Constraints:
     dynamics: Dynamics
     parts: tuple[ElementMode, ...]
     terms: Callable[[float, Array, Array], Terms]
-    values: Mapping[str, Any]
-    tangents: Mapping[int, Expression]
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
@@ -199,14 +193,15 @@ class Constraints:
     @_sticking.default
     def _columns_that_stick(self) -> list[int]:
         columns = [column for part in self.parts if part.sticks for column in part.columns]
-        return sorted(columns, key=lambda column: column not in self.tangents)  # first those that hold a position
+        places = self.dynamics.once(displacements)[0] if columns else {}
+        return sorted(columns, key=lambda column: column not in places)  # first those that hold a position
 
     @_single.default
     def _only_contact(self) -> Callable[[float, list[float]], SingleGap | None] | None:
         """The gap of a single contact where nothing else is held: the most frequent case."""
         if self.dynamics.rigid or self._sticking or len(self._normals) != 1:
             return None
-        return single_gap(self.dynamics, self._normals[0], self.values)
+        return single_gap(self.dynamics, self._normals[0])
 
     @property
     def is_empty(self) -> bool:
@@ -215,19 +210,20 @@ class Constraints:
 
     def anchor(self, t: float, q: Array) -> None:
         """Remember where the sticking contacts are."""
-        for column in self._sticking:
-            if column in self.tangents:
-                self.anchors[column] = self._displacement(self.tangents[column], t, q)
+        if self._sticking:
+            self.anchors.update(self._displacements(t, q))
 
-    def _displacement(self, tangent: Expression, t: float, q: Array) -> float:
-        named = dict(zip(self.dynamics.mechanism.coordinates, q.tolist(), strict=True))
-        return float(evaluate(tangent, {**self.values, **named, "t": t}))
+    def _displacements(self, t: float, q: Array) -> dict[int, float]:
+        """Those of the sticking contacts, by tangential column, where they are declared."""
+        places, kernel = self.dynamics.once(displacements)
+        at = kernel.at_one_state([*q.tolist(), *[0.0] * len(q), t, *self.dynamics.arguments])["displacement"]
+        return {column: float(at[places[column]]) for column in self._sticking if column in places}
 
     def _rows(self, terms: Terms, t: float, q: Array) -> tuple[Array, Array, Array]:
         """Jacobian of what is held, residual of positions (of its first rows), residual of velocities."""
         held = np.concatenate([terms.J, terms.W_N.T[self._normals], terms.W_T.T[self._sticking]])
-        anchored = [column for column in self._sticking if column in self.anchors]
-        offsets = [self._displacement(self.tangents[column], t, q) - self.anchors[column] for column in anchored]
+        moved = self._displacements(t, q) if self.anchors else {}
+        offsets = [at - self.anchors[column] for column, at in moved.items() if column in self.anchors]
         residual = np.concatenate([terms.constraint, terms.gap[self._normals], offsets])
         rates = np.concatenate([terms.constraint_dot, terms.gap_dot[self._normals], terms.slip[self._sticking]])
         return held, residual, rates
@@ -327,8 +323,8 @@ def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
     return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=RANK, hermitian=True) @ residual))
 
 
-def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
-    """Tangential displacements of all force elements that declare one.
+def displacements(dynamics: Dynamics) -> tuple[Mapping[int, int], Kernel]:
+    """Tangential displacements of all force elements that declare one, compiled.
 
     Parameters
     ----------
@@ -336,18 +332,24 @@ def tangents_of(dynamics: Dynamics) -> dict[int, Expression]:
 
     Returns
     -------
-    dict of int to Expression
-        By tangential column; a column with a slip in place of a displacement is missing.
+    places : mapping of int to int
+        Of a tangential column, where its displacement is; a column with a slip in place of one is missing.
+    kernel : Kernel
+        Gives them as ``displacement``, (number,).
     """
-    mechanism = dynamics.mechanism
+    mechanism, equations = dynamics.mechanism, dynamics.equations
     declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
     declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}
     declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
-    return {
-        column: mechanism.expanded(text)
+    texts = {
+        column: text
         for name in dynamics.columns
         for column, text in zip(dynamics.columns_of(name), declared.get(name, ()), strict=False)
     }
+    reader = Reader(Builder(equations.graph), mechanism)
+    nodes = reader.column(texts.values())
+    kernel = compile_kernel(reader.build.graph(), {"displacement": nodes}, equations.arguments)
+    return {column: place for place, column in enumerate(texts)}, kernel
 
 
 @attrs.frozen
@@ -371,9 +373,7 @@ class SingleGap:
     lift: Sequence[float]
 
 
-def single_gap(
-    dynamics: Dynamics, index: int, values: Mapping[str, Any]
-) -> Callable[[float, list[float]], SingleGap | None]:
+def single_gap(dynamics: Dynamics, index: int) -> Callable[[float, list[float]], SingleGap | None]:
     """Compile the function of ``t`` and ``y = (q, v)`` that gives one contact's gap with what moves it.
 
     Parameters
@@ -381,8 +381,6 @@ def single_gap(
     dynamics : Dynamics
     index : int
         Of the contact.
-    values : mapping of str to float
-        Values of all parameters.
 
     Returns
     -------
@@ -394,11 +392,11 @@ def single_gap(
     >>> import mechanisms
     >>> from hybrid import derive
     >>> ball = derive(mechanisms.load("bouncing_ball"))
-    >>> held = single_gap(ball, 0, ball.mechanism.parameter_values({}))(0.0, [0.5, -2.0])
+    >>> held = single_gap(ball, 0)(0.0, [0.5, -2.0])
     >>> held.gap, held.rate, held.lift
     (0.5, -2.0, [1.0])
     """
-    function = dynamics.once(_program, index)([float(values[name]) for name in dynamics.equations.parameters])
+    function = dynamics.once(_program, index)(dynamics.arguments)
     n = dynamics.n
 
     def evaluate(t: float, y: list[float]) -> SingleGap | None:

@@ -158,7 +158,7 @@ def _march(
 ) -> None:
     dynamics, h = record.dynamics, record.h
     terms_at = PointTerms(dynamics)
-    held = Constraints(dynamics, (), terms_at, dict(dynamics.values), {})
+    held = Constraints(dynamics, (), terms_at)
     start = record.t[0]
     made: VelocityStep | None = None
     persisting = _closed(dynamics, start, record.q[0], record.v[0], tolerances)

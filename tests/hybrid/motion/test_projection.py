@@ -23,9 +23,7 @@ SLIDING = {
 def holding(name: str, contact: str, label: str) -> Constraints:
     dynamics = derive(mechanisms.load(name))
     mode = Mode({contact: label})
-    return Constraints(
-        dynamics, rows_of(dynamics, mode, {}), PointTerms(dynamics), dynamics.mechanism.parameter_values({}), {}
-    )
+    return Constraints(dynamics, rows_of(dynamics, mode, {}), PointTerms(dynamics))
 
 
 @pytest.mark.parametrize("name", SLIDING)
@@ -67,6 +65,6 @@ def test_a_gap_without_a_direction_is_left_as_it_is() -> None:
         contact=[Contact(name="rim", gap="1 + x**2")],
     )
     dynamics = derive(bowl)
-    held = Constraints(dynamics, rows_of(dynamics, Mode({"rim": "closed"}), {}), PointTerms(dynamics), {}, {})
+    held = Constraints(dynamics, rows_of(dynamics, Mode({"rim": "closed"}), {}), PointTerms(dynamics))
     q, v = held.project(0.0, np.array([0.0]), np.array([0.5]))
     assert q.tolist() == [0.0] and v.tolist() == [0.5]

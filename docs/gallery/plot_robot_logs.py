@@ -18,7 +18,7 @@ of the projected states.
 import io
 import json
 import tempfile
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 
 import gymnasium
@@ -58,8 +58,8 @@ def random_walk(path, frames=400):
     )
 
 
-with tempfile.TemporaryDirectory() as folder:
-    gait, walk = Path(folder) / "gait.npz", Path(folder) / "walk.npz"
+with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    gait, walk = Path("gait.npz"), Path("walk.npz")
     whole = dict(np.load(data / "gait.npz"))
     np.savez(gait, **{name: part[::6] if name != "joint_names" else part for name, part in whole.items()})
     random_walk(walk)

@@ -72,7 +72,7 @@ def follow(
     column, growth = first, 1.0
     near_the_end = NEAR_THE_END * T[first][n + 1]
     for n_pivots in range(1, PIVOTS_PER_UNKNOWN * (n + 1)):
-        row = _blocking_row(T, column, n)
+        row = _blocking_row(T, column, first, n)
         if row == -2 or T[first][n + 1] <= near_the_end:
             return DOUBTFUL
         if row == -1:
@@ -147,8 +147,12 @@ def _start(
     return first, math.ldexp(1.0, of_size - exponent)
 
 
-def _blocking_row(T: Rows, column: int, n: int) -> int:
-    """The row with the least ratio; -1 if nothing decreases, -2 if that is close."""
+def _blocking_row(T: Rows, column: int, artificial: int, n: int) -> int:
+    """The row with the least ratio; -1 if nothing decreases, -2 if that is close.
+
+    Among rows that are close that of the artificial variable is taken, as `lcp.Lemke` does: the path ends there, at a
+    point that is looked at in any case.
+    """
     row, least, second, slowest = -1, math.inf, math.inf, 1.0
     for i in range(n):
         line = T[i]
@@ -164,8 +168,10 @@ def _blocking_row(T: Rows, column: int, n: int) -> int:
                 second = ratio
         if rate < -LARGE or value > FAR:
             return -2
-    if second - least <= CLOSE * max(1.0, abs(least)) / slowest:
-        return -2
+    close = CLOSE * max(1.0, abs(least)) / slowest
+    if second - least <= close:
+        rate, value = -T[artificial][column], T[artificial][n + 1]
+        return artificial if rate > 0.0 and value / rate - least <= close else -2
     return row
 
 

@@ -30,6 +30,8 @@ def test_it_ends_at_a_solution_or_where_the_careful_method_finds_a_ray(n):
     [
         ([[2.0]], [1.0], (Status.SOLVED, [0.0])),
         ([[-1.0]], [-1.0], (Status.RAY, [0.0])),  # w = -z - 1 < 0 for all z >= 0
+        # z = (1, 0) and w = 0: z_0 = 2 - 2 z_1 - z_2 and w_2 = 1 - z_1 vanish together, and the path ends
+        ([[2.0, 1.0], [1.0, 1.0]], [-2.0, -1.0], (Status.SOLVED, [1.0, 0.0])),
         ([[1.0, 0.0], [0.0, 1.0]], [-1.0, -1.0], None),  # a tie of both ratios
         (np.eye(17).tolist(), [-1.0] * 17, None),  # more than lists are quicker for
     ],

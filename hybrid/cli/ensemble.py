@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from hybrid import reporting
 from hybrid.cli.arguments import (
@@ -100,6 +101,9 @@ def ensemble(
     if portrait is not None and (plot is None or portrait not in declared.coordinates):
         known = ", ".join(declared.coordinates)
         raise click.UsageError(f"--portrait {portrait}: it needs --plot, and a coordinate, which are {known}")
+    is_seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
+    if starts is not None and is_seeded:
+        raise click.UsageError("--seed draws starts, which --starts gives: remove one")
     was_kept = was_finished(store)
     with ProgressBar(f"reading {store}" if was_kept else f"following motions of {declared.name}") as bar:
         from hybrid.analysis import Axis, ensemble as follow, save_ensemble

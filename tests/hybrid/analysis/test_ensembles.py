@@ -178,6 +178,7 @@ def test_the_command_counts_the_same(tmp_path, capsys):
         (["--vary=phi=0:1:5", "--n=2"], "no cells"),
         (["--vary=phi=0:1"], "n None"),
         (["--n=2"], "range"),
+        (["--starts=pyproject.toml", "--seed=1"], "--seed draws starts, which --starts gives"),
     ],
 )
 def test_bad_words_are_refused(words, message, capsys):

@@ -34,13 +34,17 @@ clear, or have an entry that is not finite or out of range, and tells whether th
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
-from lcp.problem import FloatArray
 from lcp.kernels.compiled import compiled, inlined
 from lcp.kernels.sizes import ALL_CLEAR, LEAST, MOST, TINY, bits, has_negative, modulus
 from lcp.kernels.vectors import read, smaller, write
+
+if TYPE_CHECKING:
+    from lcp.problem import FloatArray
 
 __all__ = [{names}]
 

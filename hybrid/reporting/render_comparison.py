@@ -17,6 +17,7 @@ from hybrid.reporting.histories import history_panels, history_units, plot_conve
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import comparison_record
 from hybrid.reporting.report import command_line
+from hybrid.reporting.wording import settled
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
@@ -231,7 +232,8 @@ def comparison_view(report: ComparisonReport) -> dict[str, Any]:
         "velocities": list(mechanism.velocities),
         "runs": [row for row in record["rows"] if row["stiffness"]],
         "sticks": _sticks(report),
-        "shown": lambda value: _settled(value, size),
+        # the trace of a vanishing time step is no number, either
+        "shown": lambda value: settled(value, size, share=NOTHING),
         "fit": found.fit,
         "has_mode": found.has_mode,
         "departs": not found.has_mode and found.verdict != "IMPACT",
@@ -239,13 +241,6 @@ def comparison_view(report: ComparisonReport) -> dict[str, Any]:
         "command": report.command,
         "version": report.version,
     }
-
-
-def _settled(value: Any, size: float) -> Any:
-    """A number or a vector with what is rounding, or the trace of a vanishing time step, put to zero."""
-    if isinstance(value, list):
-        return [_settled(item, size) for item in value]
-    return 0.0 if value is not None and abs(value) < NOTHING * size else value
 
 
 def _sticks(report: ComparisonReport) -> dict[str, str]:

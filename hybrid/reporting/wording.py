@@ -146,7 +146,7 @@ def mode_text(mode: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {label}" for name, label in mode.items())
 
 
-def settled(value: Any, size: float) -> Any:
+def settled(value: Any, size: float, *, share: float = CANCELLED) -> Any:
     """A number, or a vector of numbers, with what is only rounding next to a size put to zero.
 
     Parameters
@@ -154,6 +154,8 @@ def settled(value: Any, size: float) -> Any:
     value : float, a list of them, or None
     size : float
         In the unit of the number: the largest that it was computed from.
+    share : float
+        Of the size, up to which a number is rounding.
 
     Returns
     -------
@@ -168,8 +170,8 @@ def settled(value: Any, size: float) -> Any:
     if value is None:
         return None
     if isinstance(value, list):
-        return [settled(item, size) for item in value]
-    return 0.0 if abs(value) <= CANCELLED * size else value
+        return [settled(item, size, share=share) for item in value]
+    return 0.0 if abs(value) <= share * size else value
 
 
 def number_text(value: float | Sequence[Any] | None) -> str:

@@ -371,6 +371,6 @@ def _least_by_rows(lines: list[list[float]]) -> float:
     sizes = [math.sqrt(line[i]) if line[i] > 0.0 else 0.0 for i, line in enumerate(lines)]
     if not all(sizes):
         return -math.inf
-    shares = [[abs(value) / size for value, size in zip(line, sizes, strict=True)] for line in lines]
-    beside = [sum(line[:i]) + sum(line[i + 1 :]) for i, line in enumerate(shares)]
+    shares = ([abs(x) / sizes[j] for j, x in enumerate(line) if x and j != i] for i, line in enumerate(lines))
+    beside = map(sum, shares)
     return 1.0 - max(map(operator.truediv, beside, sizes), default=0.0)

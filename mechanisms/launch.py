@@ -15,7 +15,13 @@ _OWN = "Hybrid-automaton models of mechanisms"  # how our package begins
 
 
 def main() -> int:
-    """Run ``painleve`` as :func:`hybrid.cli.main`, or say in one sentence that ``hybrid`` is another one's."""
+    """Run ``painleve`` as :func:`hybrid.cli.main`, or say in one sentence that ``hybrid`` is another one's.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
     try:
         said = foreign_hybrid()
         if said:
@@ -31,6 +37,10 @@ def main() -> int:
 
 def foreign_hybrid() -> str:
     """A sentence if the package ``hybrid`` that Python finds is not that of painleve; otherwise empty.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -145,11 +145,29 @@ class ContactProblem:
         return tuple(name for name in self.names if name not in active)
 
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Generalised accelerations (..., n) under contact forces (..., r)."""
+        """Generalised accelerations under contact forces.
+
+        Parameters
+        ----------
+        forces : array, (..., r)
+
+        Returns
+        -------
+        array, (..., n)
+        """
         return np.asanyarray(self.a_free + applied(self.response_W, forces) + 0.0)
 
     def element(self, name: str) -> ActiveElement:
-        """The force element of a name; ArgumentError if it does not take part."""
+        """The force element of a name; ArgumentError if it does not take part.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        ActiveElement
+        """
         active = {element.name: element for element in self.elements}
         if name not in active:
             raise ArgumentError(f"{name!r} takes no part at this state, where these do: {', '.join(active) or 'none'}")

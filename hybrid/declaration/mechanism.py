@@ -170,12 +170,31 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
 
     @checks_arguments
     def expression(self, text: str, *, field: str = "") -> Expression:
-        """Read an expression in this mechanism's names."""
+        """Read an expression in this mechanism's names.
+
+        Parameters
+        ----------
+        text, field : str
+            As :func:`hybrid.declaration.parse_expression` takes them.
+
+        Returns
+        -------
+        Expression
+        """
         return parse_expression(text, known=frozenset(self.names), field=field)
 
     @checks_arguments
     def expanded(self, text: str, *, field: str = "") -> Expression:
-        """Read an expression and put in the definitions; its ``text`` stays as written."""
+        """Read an expression and put in the definitions; its ``text`` stays as written.
+
+        Parameters
+        ----------
+        text, field : str
+
+        Returns
+        -------
+        Expression
+        """
         return expand(self.expression(text, field=field), self._scope.definitions)
 
 

@@ -48,11 +48,29 @@ class Graph:
         return len(self.operations)
 
     def needed(self, roots: Iterable[int]) -> list[int]:
-        """The nodes that the given ones are computed from, themselves included, arguments first."""
+        """The nodes that the given ones are computed from, themselves included, arguments first.
+
+        Parameters
+        ----------
+        roots : iterable of int
+
+        Returns
+        -------
+        list of int
+        """
         return needed(self.arguments, roots)
 
     def names(self, roots: Iterable[int]) -> frozenset[str]:
-        """The names that occur in the given nodes."""
+        """The names that occur in the given nodes.
+
+        Parameters
+        ----------
+        roots : iterable of int
+
+        Returns
+        -------
+        frozenset of str
+        """
         return frozenset(str(self.values[node]) for node in self.needed(roots) if self.operations[node] == "name")
 
 

@@ -189,7 +189,24 @@ def prepared(operations: Operations, n_state: int) -> Table:
 
 @released
 def enter_known(operations: Operations, table: Table, places: Lines, registers: Table, m: int) -> None:
-    """Put the numbers in which states differ, at their places in a table (k, N), into registers of a block."""
+    """Put the numbers in which states differ into registers of a block.
+
+    Parameters
+    ----------
+    operations : Operations
+    table : array, (k, N)
+        The numbers of all states.
+    places : array of int, (m,)
+        Of the states of the block.
+    registers : array, (registers, block)
+        Changed in place.
+    m : int
+        States of the block.
+
+    Returns
+    -------
+    None
+    """
     for k in range(len(operations[3])):
         for j in range(m):
             registers[operations[3][k], j] = table[k, places[j]]

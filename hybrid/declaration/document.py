@@ -214,12 +214,14 @@ _PLACE = re.compile(
 _ASSIGNED = re.compile(r"""[ \t]*(?P<key>[A-Za-z0-9_."'-]+)[ \t]*=""")
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, *, what: str = "a mechanism file") -> str:
     """The text of a file of limited size.
 
     Parameters
     ----------
     path : str or Path
+    what : str
+        What it should be, for messages.
 
     Returns
     -------
@@ -233,7 +235,7 @@ def read_text(path: str | Path) -> str:
     """
     source = str(path)
     try:
-        data = read_file(path, limit=MAX_BYTES, advice="a mechanism file has a few")
+        data = read_file(path, limit=MAX_BYTES, advice=f"{what} has a few")
     except FileError as error:
         raise DeclarationError(Problem(error.reason, source=error.source)) from None
     try:

@@ -100,7 +100,7 @@ def read_contacts(path: str | Path) -> ContactFile:
         A field is unknown, missing, of another kind or out of range; two contacts have the same frame.
     """
     source = str(path)
-    content = parse(read_text(path), source=source)
+    content = parse(read_text(path, what="a file of contacts"), source=source)
     check_keys("", content, {"contact", "rotor_inertia", "root"}, {"contact"}, source)
     tables, rotors, root = content["contact"], content.get("rotor_inertia", {}), content.get("root", "fixed")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):

@@ -118,6 +118,14 @@ def test_a_page_draws_the_posture(tmp_path, capsys):
     assert "<svg" in page.read_text(encoding="utf-8")
 
 
+def test_a_file_of_contacts_that_is_too_large_is_called_what_it_is(tmp_path, capsys):
+    model, contacts = rod(tmp_path)
+    contacts.write_text("# padding\n" * 100_000, encoding="utf-8")
+    status, _, err = linted(capsys, model, rod_log(tmp_path), contacts)
+    assert status == 2
+    assert "is larger than 128 kB; a file of contacts has a few" in err
+
+
 def test_rotor_inertia_that_is_not_given_is_asked_for(tmp_path, capsys):
     model, contacts = rod(tmp_path)
     contacts.write_text('[[contact]]\nframe = "tip"\nfriction = 1.5\n[rotor_inertia]\nphi = 0.1\n', encoding="utf-8")

@@ -175,4 +175,4 @@ def test_a_map_holds_what_the_state_was_given_by():
     assert pins_around(ladder, by_slip, ["theta", "mu"]) == corner | {"slip.floor": pytest.approx(0.5)}
     axes = [Axis("theta", 0.4, 0.8, 3), Axis("mu", 0.5, 1.5, 2)]
     text = render_markdown(build_report(ladder, by_rate, axes=axes))
-    assert r"gap.wall = 0, gap\_dot.floor = 0, gap\_dot.wall = 0, theta\_dot = −0.5 held:" in text
+    assert "`gap.wall` = 0, `gap_dot.floor` = 0, `gap_dot.wall` = 0, `theta_dot` = −0.5." in text

@@ -201,6 +201,9 @@ def _outcome(
 def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances) -> tuple[Any, Any]:
     """Regularity down to which the equations of a mode count as singular, and slack that has a sign.
 
+    Rounding of the equations changes their solution, and slacks with it, by the inverse of the regularity: no entry of
+    the inverse of a matrix with rows of length one is larger (Hadamard's inequality for its minors).
+
     Parameters
     ----------
     parts : Components
@@ -211,7 +214,9 @@ def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances
     -------
     least_regularity, limit : array, (...)
     """
-    return np.maximum(tolerances.rank, parts.lost), np.maximum(tolerances.sign, parts.lost * solution.size)
+    return np.maximum(tolerances.rank, parts.lost), np.maximum(
+        tolerances.sign, parts.lost * solution.size / solution.regularity
+    )
 
 
 def contrast(later: Any, earlier: Any) -> tuple[Any, Any]:

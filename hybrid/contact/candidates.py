@@ -212,7 +212,8 @@ def _candidate(
     if regularity > max(tolerances.rank, lost):
         x = solve_in_floats([line.copy() for line in mode.E], [-entry for entry in mode.e])
         if x is not None:
-            slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
+            # as `hybrid.contact.batches.thresholds`
+            slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)) / abs(determinant))
             modes, status = _named(problem, modes, x, scale, limit), status_of(slacks, limit)
             return _in_units(numbers, modes, x, slacks, mode.weights, status, determinant, limit=limit)
     svd = np.linalg.svd(np.array(mode.E) / np.array(norms)[:, None])

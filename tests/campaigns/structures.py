@@ -163,7 +163,7 @@ def case(built: Structure, style: Style, slips: Sequence[str], rng: np.random.Ge
         unit = tuple(value / length for value in slip) if slip and slipping != "rest" else None
         parts.append(Part(law, own, unit, mu, static))
         reported += own if kind != "rail" else ()
-    G, c, answer_to, a_free = _delassus(M, h, rows, zeta)
+    G, c, answer_to, a_free = delassus(M, h, rows, zeta)
     state = State([0.0] * n, [float(value) for value in v], sides=sides)
     floats = {name: float(value) for name, value in parameters.items()}
     return Case(floats, state, G, c, tuple(parts), tuple(reported), answer_to, a_free)
@@ -175,7 +175,7 @@ def _length(first: Fraction, second: Fraction) -> Fraction:
     return Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
 
 
-def _delassus(M: Matrix, h: Vector, rows: Matrix, zeta: Vector) -> tuple[Matrix, Vector, Matrix, Vector]:
+def delassus(M: Matrix, h: Vector, rows: Matrix, zeta: Vector) -> tuple[Matrix, Vector, Matrix, Vector]:
     n = len(h)
     left = [[*M[i], *(row[i] for row in rows), h[i]] for i in range(n)]
     for column in range(n):

@@ -258,6 +258,7 @@ def _shared(
         which=np.broadcast_to(number, shape)[chosen],
         e=constants(mode.e),
         b=constants(mode.b),
+        lost=np.broadcast_to(scale.lost, shape)[chosen],
     )
 
 

@@ -310,7 +310,7 @@ def _singular_candidate(
     limit = max(tolerances.sign, float(scale.lost) * float(np.max(np.abs(x0), initial=0.0)))
     unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
     at = mode.A @ x0 + mode.b
-    slopes = _without_rounding(mode.A @ kernel, mode.A, float(scale.lost) / values[:rank].min(initial=1.0))
+    slopes = without_rounding(mode.A @ kernel, mode.A, float(scale.lost) / values[:rank].min(initial=1.0))
     if unmet > limit * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
         # no forces meet the equations; a small change of the data could admit huge ones along the kernel
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
@@ -334,15 +334,6 @@ def _singular_candidate(
     return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, 0.0, forces)
 
 
-def _without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Slopes (m, k) of slacks along undetermined forces, without those that are rounding of products that cancel.
-
-    A slack that does not depend on an undetermined force would cut it at 1e15, or move the corners of its set.
-    """
-    size = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.where(np.abs(slopes) <= share * size, 0.0, slopes)
-
-
 def _contradicts(
     problem: ContactProblem, modes: tuple[ModeConditions, ...], scale: Scale, tolerances: Tolerances
 ) -> bool:
@@ -359,6 +350,25 @@ def _contradicts(
     dependent = right[int(np.sum(values > max(tolerances.rank, float(scale.lost)))) :]
     free = problem.c[still] / (scale.row[still] * scale.size)
     return bool(np.max(np.abs(dependent @ free), initial=0.0) > tolerances.sign)
+
+
+def without_rounding(slopes: NDArray[np.float64], rows: NDArray[np.float64], share: ArrayLike) -> NDArray[np.float64]:
+    """Slopes of slacks along undetermined forces, without those that are rounding of products that cancel.
+
+    A slack that does not depend on an undetermined force would cut it at 1e15, or move the corners of its set.
+
+    Parameters
+    ----------
+    slopes, rows : array, (..., m, k) and (..., m, r)
+        Of the slacks along the undetermined forces, and along all scaled forces.
+    share : float or array
+        Of the length of a row that rounding leaves.
+
+    Returns
+    -------
+    array, (..., m, k)
+    """
+    return np.where(np.abs(slopes) <= np.asarray(share) * np.linalg.norm(rows, axis=-1, keepdims=True), 0.0, slopes)
 
 
 def _largest_least_slack(A: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

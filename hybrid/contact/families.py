@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.candidates import Candidate, CandidateStatus
+from hybrid.contact.candidates import Candidate, CandidateStatus, without_rounding
 from hybrid.contact.conditions import LOST, Scale, conditions
 from hybrid.tolerances import ROUNDING
 from lcp.polytopes import cone_generators
@@ -230,6 +230,8 @@ class SharedConditions:
         The matrices of every state.
     e, b : array, (k, r) and (k, m)
         The constants of the equations and inequalities.
+    lost : array, (k,)
+        Rounding of a slack per unit of the largest scaled force.
     """
 
     E: Array
@@ -238,6 +240,7 @@ class SharedConditions:
     which: NDArray[np.int_]
     e: Array
     b: Array
+    lost: Array
 
 
 @attrs.frozen(eq=False)
@@ -292,20 +295,26 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         which, rank = given.which[chosen], r - count
         image = np.einsum("kij,ki->kj", left[which], given.e[chosen] / norms[which])
         forces = -np.einsum("kj,kji->ki", image[:, :rank] / values[which][:, :rank], right[which][:, :rank])
-        unmet = np.max(np.abs(image[:, rank:]), axis=-1)
-        is_met = unmet <= tolerances.sign * (1 + np.max(np.abs(forces), axis=-1))
+        unmet, size = np.max(np.abs(image[:, rank:]), axis=-1), np.max(np.abs(forces), axis=-1)
+        is_met = unmet <= tolerances.sign * (1 + size)
+        # rounding of the equations comes back by the inverse of the least singular value that is kept
+        least = np.min(values[which][:, :rank], axis=-1, initial=1.0)
+        limit = np.maximum(tolerances.sign, given.lost[chosen] * size / least)
         at = np.einsum("kmi,ki->km", given.A[which], forces) + given.b[chosen]
         kernel = np.swapaxes(right[:, rank:], -1, -2)
         effect = np.max(np.abs(given.G @ kernel), axis=(-2, -1))[which]
-        best, escapes = _best(at, given.A @ kernel, which)
+        share = np.zeros(len(given.A))
+        np.maximum.at(share, which, given.lost[chosen] / least)
+        slopes = without_rounding(given.A @ kernel, given.A, share[:, None, None])
+        best, escapes = _best(at, slopes, which)
         half = np.ones(len(chosen))
         if count == 1:  # a set that is next to a point accelerates alike, too
-            middle, half = _middle(at + tolerances.sign, (given.A @ kernel)[which][..., 0])
+            middle, half = _middle(at + tolerances.sign, slopes[which][..., 0])
             forces = forces + middle[:, None] * kernel[which][..., 0]
         is_alike = effect * half <= tolerances.merge * (1 + half)
-        found.is_consistent[chosen] = is_met & is_alike & (best > tolerances.sign)
-        found.is_tied[chosen] = is_met & is_alike & (np.abs(best) <= tolerances.sign)
-        found.is_refuted[chosen] = np.where(is_met, best < -tolerances.sign, ~escapes)
+        found.is_consistent[chosen] = is_met & is_alike & (best > limit)
+        found.is_tied[chosen] = is_met & is_alike & (np.abs(best) <= limit)
+        found.is_refuted[chosen] = np.where(is_met, best < -limit, ~escapes)
         found.distance[chosen] = np.where(is_met, -best, unmet)
         found.forces[chosen] = forces
     return found

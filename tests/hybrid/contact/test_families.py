@@ -6,6 +6,7 @@ from scipy.optimize import linprog
 
 from hybrid import Contact, EquationDynamics, Mechanism, State, Verdict, derive, select, solve_states
 from hybrid.contact import CellVerdict, classify
+from hybrid.contact.conditions import LOST
 from hybrid.contact.families import SharedConditions, families
 from hybrid.tolerances import Tolerances
 
@@ -34,7 +35,9 @@ def test_what_undetermined_forces_allow_is_that_of_a_linear_program(count):
     which = rng.integers(0, 2, size=states)
     e = np.einsum("kij,kj->ki", E[which], rng.normal(size=(states, r)))
     b = rng.normal(size=(states, m))
-    given = SharedConditions(E, A, np.swapaxes(E, -1, -2) @ E, which, e, b)  # nothing that E leaves open accelerates
+    given = SharedConditions(  # nothing that E leaves open accelerates
+        E, A, np.swapaxes(E, -1, -2) @ E, which, e, b, np.full(states, LOST)
+    )
     found = families(given, Tolerances())
     expected = np.array([best_by_program(E[n], e[k], A[n], b[k]) for k, n in enumerate(which)])
     assert {True, False} == set((expected > 0).tolist())
@@ -48,7 +51,13 @@ def test_an_inequality_that_holds_by_nothing_is_a_tie():
     # x1 + x2 = 1, x1 >= 0, x2 >= 1: the point (0, 1) alone
     E = np.array([[[1.0, 1.0], [2.0, 2.0]]])
     given = SharedConditions(
-        E, np.eye(2)[None], np.zeros((1, 2, 2)), np.zeros(1, int), np.array([[-1.0, -2.0]]), np.array([[0.0, -1.0]])
+        E,
+        np.eye(2)[None],
+        np.zeros((1, 2, 2)),
+        np.zeros(1, int),
+        np.array([[-1.0, -2.0]]),
+        np.array([[0.0, -1.0]]),
+        np.full(1, LOST),
     )
     found = families(given, Tolerances())
     assert (found.is_tied.tolist(), found.is_consistent.tolist(), found.is_refuted.tolist()) == (
@@ -63,11 +72,39 @@ def test_equations_that_no_forces_meet_are_refuted_unless_huge_ones_nearly_do():
     E = np.array([[[1.0, 1.0], [1.0, 1.0]]])
     for A, is_refuted in (([[1.0, 0.0], [0.0, 1.0]], True), ([[1.0, 2.0], [0.0, 1.0]], False)):
         given = SharedConditions(
-            E, np.array([A]), np.zeros((1, 2, 2)), np.zeros(1, int), np.array([[-1.0, -2.0]]), np.zeros((1, 2))
+            E,
+            np.array([A]),
+            np.zeros((1, 2, 2)),
+            np.zeros(1, int),
+            np.array([[-1.0, -2.0]]),
+            np.zeros((1, 2)),
+            np.full(1, LOST),
         )
         found = families(given, Tolerances())
         assert found.is_refuted.tolist() == [is_refuted]
         assert not (found.is_consistent | found.is_tied).any()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_slack_that_depends_on_undetermined_forces_by_rounding_alone_is_not_raised_by_them(count):
+    rng = np.random.default_rng(10106)
+    U, V = (np.linalg.qr(rng.normal(size=(5, 5)))[0] for _ in range(2))
+    values = np.array([1.0, 0.5, 1e-6, 0.0, 0.0]) if count == 2 else np.array([1.0, 0.5, 0.2, 1e-6, 0.0])
+    E = (U * values @ V)[None]  # its entries are rounded: its kernel is known to 1e-10
+    row = V[4 - count]  # of the least singular value: at right angles to the kernel, so this slack is -1 whatever it is
+    x = V.T @ np.array([1.0, 1.0, 1.0, 1.0, 0.0][: 5 - count] + [0.0] * count)
+    given = SharedConditions(
+        E,
+        row[None, None],
+        np.zeros((1, 5, 5)),
+        np.zeros(1, int),
+        -E @ x,
+        np.array([[-1.0 - row @ x]]),
+        np.full(1, LOST),
+    )
+    found = families(given, Tolerances())
+    assert found.is_refuted.tolist() == [True]
+    assert not (found.is_consistent | found.is_tied).any()
 
 
 PLACES = (-1.0, 0.0, 1.0)

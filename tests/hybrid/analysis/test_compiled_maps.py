@@ -121,13 +121,14 @@ def tried(name, rng, *, planes, cells):
 
 @pytest.mark.parametrize("name", mechanisms.names())
 def test_random_planes_of_the_catalogue(name):
-    tried(name, np.random.default_rng([20261123, len(name)]), planes=3, cells=40)
+    assert tried(name, np.random.default_rng([20261123, len(name)]), planes=3, cells=40)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", mechanisms.names())
 def test_a_million_cells_of_every_mechanism(name):
-    tried(name, np.random.default_rng([1, len(name)]), planes=245, cells=64)
+    # of some mechanisms hardly half of the planes hold states
+    assert len(tried(name, np.random.default_rng([1, len(name)]), planes=245, cells=64)) > 100
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The loop: decide, step, turn, collide, until every motion has ended or is handed over."""
+"""The loop: decide, step, take events, collide, until every motion has ended or is handed over."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hybrid.motion.arguments import approach, penetration
 from hybrid.motion.together.deciding import decide
 from hybrid.motion.together.fleet import NOWHERE, Fleet, Stage
 from hybrid.motion.together.stepping import ready, step
-from hybrid.motion.together.turning import begin, collide, turn
+from hybrid.motion.together.transitions import begin, collide, take_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -144,7 +144,7 @@ def _round(fleet: Fleet, law: AbstractImpactLaw | None) -> bool:
     for mode in np.unique(fleet.mode[followed]).tolist():
         lanes = followed[fleet.mode[followed] == mode]
         for start in range(0, len(lanes), _BLOCK):
-            turn(fleet, step(fleet, mode, lanes[start : start + _BLOCK]))
+            take_events(fleet, step(fleet, mode, lanes[start : start + _BLOCK]))
     return len(followed) > 0 or bool((fleet.stage == Stage.DECIDE).any())
 
 

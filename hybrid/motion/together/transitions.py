@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hybrid.motion.together.fleet import Fleet
     from hybrid.motion.together.stepping import Met
 
-__all__ = ["begin", "collide", "measured", "turn"]
+__all__ = ["begin", "collide", "measured", "take_events"]
 
 Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
@@ -43,7 +43,7 @@ Lanes = NDArray[np.intp]
 _ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
 _MOST_EVENTS = 500
-_MOST_TURNS = 8
+_MOST_PASSES = 8
 _SLIPPING = (Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
 _KINDS = {GuardKind.TOUCHDOWN, GuardKind.SLIP, *CONES, *RELEASES}
 
@@ -90,7 +90,7 @@ def begin(fleet: Fleet, lanes: Lanes, activities: NDArray[np.int8], closed: NDAr
         fleet.touches[index, lanes] = closed[:, index] & (activities[:, index] == Activity.OPEN)
 
 
-def turn(fleet: Fleet, met: Met) -> None:
+def take_events(fleet: Fleet, met: Met) -> None:
     """What force elements do where a guard of their mode has vanished: the guard tells, not small numbers.
 
     Parameters
@@ -308,7 +308,7 @@ def _close(fleet: Fleet, lanes: Lanes) -> None:
     That one is held at rest may end other slips in turn: they are asked until no more come to rest.
     """
     tolerances = fleet.settings.tolerances
-    for _ in range(_MOST_TURNS):
+    for _ in range(_MOST_PASSES):
         changed = np.zeros(len(fleet.t), dtype=bool)
         for own in fleet.patterns(lanes).values():
             before = fleet.activities[:, own].copy()

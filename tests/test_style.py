@@ -15,7 +15,7 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 # Files in which a word of the column is ordinary English or means another thing than its row: robots stand and walk on
 # legs, a mechanism passes through a singular configuration, work is handed over to an executor, a body turns.
 ORDINARY = {
-    "standing": {"0002-verdicts-at-ties.md", "lint.md", "lint_report.py", "verdict.py"},
+    "standing": {"lint.md", "lint_report.py", "verdict.py"},
     "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "simplest_walker.toml", "two_legs.toml", "window.py"},
     "walk": {"plot_garcia_1998.py", "simplest_walker.toml"},
     "passage": {"plot_burian_2024.py", "published.toml", "singular_configurations.md", "singular_passage.py"},

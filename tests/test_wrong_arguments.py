@@ -52,7 +52,7 @@ STATE = solve_state(ROD, PINS)
 APART = ("hybrid.expressions", "hybrid.motion.together", "hybrid.cli.main", "lcp", "mechanisms")
 NAMED = {"hybrid.declaration.evaluate", "hybrid.declaration.parse_expression", "hybrid.mechanism_from_toml"}
 LATE = {"hybrid.realise", "hybrid.contact.pruning.certify_tree", "hybrid.contact.pruning.search_modes"}
-LATE |= {"hybrid.contact.standing.select_standing", "hybrid.numeric.capture", "hybrid.numeric.frames.merged"}
+LATE |= {"hybrid.contact.cover.select_by_cover", "hybrid.numeric.capture", "hybrid.numeric.frames.merged"}
 LATE |= {"hybrid.reporting.plain", "hybrid.realisation_study"}
 
 WRONG = {

@@ -12,6 +12,7 @@ from .classification import CellVerdict as CellVerdict, Classification as Classi
 from .complementarity import contact_forces as contact_forces, to_lcp as to_lcp
 from .compliance.law import KelvinVoigt as KelvinVoigt, KelvinVoigtLimit as KelvinVoigtLimit
 from .compliance.resolution import Outcome as Outcome, Resolution as Resolution, resolve as resolve
+from .cover.certificate import CoverCertificate as CoverCertificate, verify_cover as verify_cover
 from .impacts.impact import (
     AbstractImpactLaw as AbstractImpactLaw,
     Impact as Impact,
@@ -35,5 +36,4 @@ from .sliding import (
     can_slip as can_slip,
     sliding_terms as sliding_terms,
 )
-from .standing.certificate import CoverCertificate as CoverCertificate, verify_cover as verify_cover
 from .verdict import Selection as Selection, Verdict as Verdict

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from hybrid.contact.candidates import Candidate
+    from hybrid.contact.cover.certificate import CoverCertificate
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.modes import ActiveElement, ModeConditions
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import TreeCertificate
-    from hybrid.contact.standing.certificate import CoverCertificate
     from lcp.exact import NoSolutionCertificate
 
 _NUMBERS = ("G", "c", "rounding", "W", "response_W", "length")
@@ -148,7 +148,7 @@ def _verify_other(certificate: CoverCertificate | ModeCertificate | TreeCertific
         return verify_modes(certificate)
     if isinstance(certificate, TreeCertificate):
         return verify_tree(certificate)
-    from hybrid.contact.standing.certificate import verify_cover  # SciPy, for several spatial contacts at rest
+    from hybrid.contact.cover.certificate import verify_cover  # SciPy, for several spatial contacts at rest
 
     return certificate.is_inconsistent and verify_cover(certificate)
 

@@ -84,7 +84,7 @@ def decide_exactly(
     """
     problem = undecided.problem
     if undecided.decided_by == COVER:
-        return _standing(dynamics, state, undecided, tolerances, standing_budget)
+        return _by_cover(dynamics, state, undecided, tolerances, standing_budget)
     try:
         exact = exact_problem(dynamics, state, problem, Clock(_SECONDS))
         sets = _sets(exact, problem, tolerances, Clock(_SECONDS))
@@ -96,11 +96,11 @@ def decide_exactly(
     return _selection(problem, exact, sets, undecided)
 
 
-def _standing(
+def _by_cover(
     dynamics: Dynamics, state: State, undecided: Selection, tolerances: Tolerances, budget: float
 ) -> Selection:
     """With the rank of exact directions, where the accelerations are unique and the forces in doubt."""
-    from hybrid.contact.standing import select_standing
+    from hybrid.contact.cover import select_by_cover
 
     if not undecided.margin:  # a part of the cover is left open: it is not the rank that is in doubt
         return undecided
@@ -108,7 +108,7 @@ def _standing(
         exact = exact_directions(dynamics, state, undecided.problem, Clock(_SECONDS))
     except UnknownNumberError as error:
         return attrs.evolve(undecided, notes=(*undecided.notes, f"not decided exactly either: {error}"))
-    return select_standing(undecided.problem, tolerances=tolerances, budget=budget, directions=exact)
+    return select_by_cover(undecided.problem, tolerances=tolerances, budget=budget, directions=exact)
 
 
 def _sets(exact: ExactProblem, problem: ContactProblem, tolerances: Tolerances, clock: Clock) -> list[_Set]:

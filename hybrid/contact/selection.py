@@ -72,7 +72,7 @@ def select(
         friction.
     standing_budget : float, default 2
         Seconds for several spatial contacts at rest, whose motions are divided until all parts are decided; UNDECIDED
-        where they do not suffice (``docs/explanation/standing.md``).
+        where they do not suffice (``docs/explanation/contacts-at-rest.md``).
 
     Returns
     -------
@@ -185,9 +185,9 @@ def select_problem(
 def _by_cover(
     problem: ContactProblem, tolerances: Tolerances, budget: float, bodies: Mapping[str, str] | None
 ) -> Selection:
-    from hybrid.contact.standing.verdict import select_standing  # HiGHS, for what modes alone do not decide
+    from hybrid.contact.cover.verdict import select_by_cover  # HiGHS, for what modes alone do not decide
 
-    return select_standing(problem, tolerances=tolerances, budget=budget, bodies=bodies)
+    return select_by_cover(problem, tolerances=tolerances, budget=budget, bodies=bodies)
 
 
 def _by_enumeration(

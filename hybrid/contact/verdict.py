@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from hybrid.contact.branches import Branch, ForceSet
     from hybrid.contact.certificate import Certificate
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.cover.certificate import CoverCertificate
     from hybrid.contact.mode_certificate import ModeCertificate
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import SearchedModes, TreeCertificate
     from hybrid.contact.solutions import PhysicalSolution
-    from hybrid.contact.standing.certificate import CoverCertificate
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
     from hybrid.tolerances import Tolerances

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from hybrid.contact.cover.parts import unsettled
 from hybrid.contact.modes import ActiveElement, ContactMode, ModeConditions, Row, solvable_modes
-from hybrid.contact.standing.cover import unsettled
 
 __all__ = ["Key", "PartialMode", "divided", "key_of", "partial_mode"]
 

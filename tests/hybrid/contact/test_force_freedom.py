@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, StateError, Tolerances, derive, select as select_declared
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.cover.freedom import KnownDirections, freedom_of
 from hybrid.contact.selection import select_in_floats
-from hybrid.contact.standing.freedom import KnownDirections, freedom_of
 from hybrid.numeric import NumericContact, NumericState, classify, contact_problem, select
 from hybrid.numeric.files import read_state
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from hybrid.arguments import explains_arguments
 from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces, force_names
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
+from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
+from hybrid.contact.cover.parts import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
+from hybrid.contact.cover.programs import Programs
+from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
-from hybrid.contact.standing.certificate import CoverCertificate, verify_cover
-from hybrid.contact.standing.cover import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
-from hybrid.contact.standing.freedom import KnownDirections, freedom_of, holding_forces
-from hybrid.contact.standing.programs import Programs
-from hybrid.contact.standing.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.verdict import COVER, Selection, Verdict
 from hybrid.tolerances import CLEAR, NOTHING, UNSEEN
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.cover.freedom import Freedom, Rows
     from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
-    from hybrid.contact.standing.freedom import Freedom, Rows
     from hybrid.tolerances import Tolerances
 
-__all__ = ["select_standing"]
+__all__ = ["select_by_cover"]
 
 Array = NDArray[np.float64]
 
 
 @explains_arguments
-def select_standing(
+def select_by_cover(
     problem: ContactProblem,
     *,
     tolerances: Tolerances,

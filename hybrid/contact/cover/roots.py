@@ -21,8 +21,8 @@ from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.cover.parts import CoverPart
     from hybrid.contact.problem import ContactProblem
-    from hybrid.contact.standing.cover import CoverPart
 
 __all__ = ["SlipRoot", "find_root", "holds_at_most_one", "is_proved"]
 

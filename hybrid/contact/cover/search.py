@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.conditions import conditions
+from hybrid.contact.cover.parts import PRESSING, halves, has_disc, options, sliding_along, sticking, unsettled
+from hybrid.contact.cover.programs import UNCERTAIN, ForceBound, PosedPart, Programs
+from hybrid.contact.cover.roots import SlipRoot, find_root, holds_at_most_one, is_proved
 from hybrid.contact.modes import ContactMode, Row
-from hybrid.contact.standing.cover import PRESSING, halves, has_disc, options, sliding_along, sticking, unsettled
-from hybrid.contact.standing.programs import UNCERTAIN, ForceBound, PosedPart, Programs
-from hybrid.contact.standing.roots import SlipRoot, find_root, holds_at_most_one, is_proved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.cover.parts import CoverPart
     from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
-    from hybrid.contact.standing.cover import CoverPart
     from hybrid.tolerances import Tolerances
 
 __all__ = ["CoverNode", "ProvedSolution", "fails", "onward", "posed", "row_of", "search_cover", "sign_limit"]

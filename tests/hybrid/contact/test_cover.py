@@ -10,11 +10,11 @@ from scipy.optimize import fsolve
 from hybrid import Tolerances
 from hybrid.contact import CoverCertificate, Verdict, select_problem, verify_certificate, verify_cover
 from hybrid.contact.conditions import problem_scale
+from hybrid.contact.cover import select_by_cover
+from hybrid.contact.cover.parts import CoverPart, rebuilt
+from hybrid.contact.cover.roots import find_root, holds_at_most_one, is_proved
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.spatial import slip_directions
-from hybrid.contact.standing import select_standing
-from hybrid.contact.standing.cover import CoverPart, rebuilt
-from hybrid.contact.standing.roots import find_root, holds_at_most_one, is_proved
 from hybrid.contact.verdict import COVER
 from hybrid.numeric import NumericContact, NumericState, select
 from tests.random_problems import problem_from
@@ -57,7 +57,7 @@ OCTAGON_IS_FREE = (
 
 
 def test_a_disc_has_the_solution_that_neither_octagon_has():
-    found = select_standing(beside_a_slipping_one(*NO_OCTAGON), tolerances=Tolerances(), budget=60)
+    found = select_by_cover(beside_a_slipping_one(*NO_OCTAGON), tolerances=Tolerances(), budget=60)
     assert (found.verdict, found.decided_by) == (Verdict.UNIQUE, COVER)
     (branch,) = found.branches
     assert branch.mode.label == "rest=slide,slips=closed"
@@ -72,7 +72,7 @@ def test_a_disc_has_the_solution_that_neither_octagon_has():
 
 
 def test_a_disc_slides_where_both_octagons_separate_only():
-    found = select_standing(beside_a_slipping_one(*OCTAGON_IS_FREE), tolerances=Tolerances(), budget=60)
+    found = select_by_cover(beside_a_slipping_one(*OCTAGON_IS_FREE), tolerances=Tolerances(), budget=60)
     assert found.verdict is Verdict.INDETERMINATE
     assert [branch.mode["rest"].value for branch in found.branches] == ["free", "slide"]
     assert found.branches[1].lambda_N["rest"] == pytest.approx(0.190, abs=5e-4)
@@ -200,13 +200,13 @@ def test_friction_that_is_weak_leaves_one_solution(seed):
     rests = np.concatenate([[2.0, *rng.uniform(-0.4, 0.4, 2) * mu], [1.0, *rng.uniform(-0.2, 0.2, 2) * mu]])
     for c, is_held in ((-G @ rests, True), (rng.normal(size=6), False)):
         (expected,) = solutions_of_two(G, c, mu)
-        found = select_standing(standing(G, c, mu), tolerances=Tolerances(), budget=60)
+        found = select_by_cover(standing(G, c, mu), tolerances=Tolerances(), budget=60)
         (branch,) = found.branches
         forces = np.concatenate([[branch.lambda_N[name], *branch.lambda_T[name]] for name in ("foot0", "foot1")])
         np.testing.assert_allclose(forces, expected[1], rtol=1e-6, atol=1e-6 * (1 + np.abs(expected[1]).max()))
         assert found.verdict is Verdict.UNIQUE
         assert any("too weak" in note for note in found.notes) is is_held
-    strong = select_standing(standing(G, -G @ rests, 1.1 * mu), tolerances=Tolerances(), budget=60)
+    strong = select_by_cover(standing(G, -G @ rests, 1.1 * mu), tolerances=Tolerances(), budget=60)
     assert not any("too weak" in note for note in strong.notes)
     assert strong.cover is not None
 

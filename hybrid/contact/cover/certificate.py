@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import conditions, problem_scale
+from hybrid.contact.cover.parts import CoverPart, has_disc, options, rebuilt, unsettled
+from hybrid.contact.cover.roots import holds_at_most_one, is_proved
+from hybrid.contact.cover.search import fails, onward, row_of, sign_limit
 from hybrid.contact.mode_certificate import ExactConditions, solution
 from hybrid.contact.modes import ContactMode, Row
-from hybrid.contact.standing.cover import CoverPart, has_disc, options, rebuilt, unsettled
-from hybrid.contact.standing.roots import holds_at_most_one, is_proved
-from hybrid.contact.standing.search import fails, onward, row_of, sign_limit
 from hybrid.tolerances import NOTHING, ROUNDING, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.contact.conditions import Scale
+    from hybrid.contact.cover.programs import ForceBound
+    from hybrid.contact.cover.search import CoverNode
     from hybrid.contact.modes import Violation
     from hybrid.contact.problem import ContactProblem
-    from hybrid.contact.standing.programs import ForceBound
-    from hybrid.contact.standing.search import CoverNode
 
 __all__ = ["CoverCertificate", "verify_cover"]
 

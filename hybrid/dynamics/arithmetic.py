@@ -372,5 +372,5 @@ def _least_by_rows(lines: list[list[float]]) -> float:
     if not all(sizes):
         return -math.inf
     shares = ([abs(x) / sizes[j] for j, x in enumerate(line) if x and j != i] for i, line in enumerate(lines))
-    beside = map(sum, shares)
-    return 1.0 - max(map(operator.truediv, beside, sizes), default=0.0)
+    beside = list(map(operator.truediv, map(sum, shares), sizes))
+    return 1.0 - max(beside, default=0.0) if math.isfinite(sum(beside)) else -math.inf  # a maximum may pass over NaN

@@ -8,9 +8,16 @@ from hybrid import derive
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.problem import pose
-from hybrid.dynamics.arithmetic import ARRAYS, FLOATS, MAX_IN_FLOATS, arithmetic_of, solve_in_floats
+from hybrid.dynamics.arithmetic import (
+    ARRAYS,
+    FLOATS,
+    MAX_IN_FLOATS,
+    arithmetic_of,
+    decided_definiteness,
+    solve_in_floats,
+)
 from hybrid.dynamics.scales import scales_of
-from hybrid.tolerances import Tolerances
+from hybrid.tolerances import RANK, Tolerances
 
 # A few roundings of sums of some ten terms, taken in another order.
 ROUNDING = 1e-13
@@ -81,3 +88,11 @@ def test_a_singular_system_has_no_solution_in_floats(n):
     A = np.eye(n)
     A[-1] = 2 * A[0]
     assert solve_in_floats(A.tolist(), [1.0] * n) is None
+
+
+@pytest.mark.parametrize("place", [(0, 0), (0, 1), (1, 2), (2, 1), (2, 2)])
+def test_a_matrix_with_a_number_that_is_none_is_not_definite(place):
+    M = np.diag([1.0, 2.0, 3.0]) + 0.1
+    assert decided_definiteness(M, rank=RANK) > 0.5  # by Gershgorin's circles
+    M[place] = np.nan
+    assert not decided_definiteness(M, rank=RANK) > RANK

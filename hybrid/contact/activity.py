@@ -13,7 +13,7 @@ import numpy as np
 from hybrid.contact.modes import ActiveElement
 from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
-from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.scales import scales_of, without_rounding
 from hybrid.errors import StateError
 from hybrid.numbered import NumberedEnum
 from hybrid.tolerances import Tolerances
@@ -34,6 +34,7 @@ __all__ = [
     "activity_pattern",
     "assemble",
     "closed_contacts",
+    "contact_velocities",
     "element_activities",
     "element_names",
     "moves",
@@ -350,6 +351,48 @@ def assemble(
     if not columns:
         return Rows((), np.zeros((dynamics.n, 0)), np.zeros(0))
     return Rows(tuple(elements), side_by_side(columns), side_by_side(remainders))
+
+
+def contact_velocities(
+    dynamics: AbstractStructure,
+    terms: Terms,
+    elements: Sequence[ActiveElement],
+    W: NDArray[np.float64],
+    v: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Normal and tangential velocity of every row, exactly zero where velocities cancel to within their rounding.
+
+    Whether a contact approaches decides whether there is an impact at all, so its sign must not be left to a last bit.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state.
+    elements : sequence of ActiveElement
+        With all their rows, as of :func:`assemble`.
+    W : array, (n, r)
+        Their force directions.
+    v : array, (n,)
+        Generalised velocities of the state.
+
+    Returns
+    -------
+    array, (r,)
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import contact_problem, derive, solve_state
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> state = solve_state(rod, {"phi": 1.1, "phi_dot": 0.7, "slip.tip": -2})
+    >>> posed = contact_problem(rod, state)
+    >>> contact_velocities(rod, posed.terms, posed.elements, posed.W, state.v).round(12).tolist()
+    [0.0, -2.0]
+    """
+    names = {element.name for element in elements}
+    rows = [row for element in force_elements(dynamics) if element.name in names for row in element.rows]
+    return without_rounding(np.array([row.velocity(terms) for row in rows]), W, v)
 
 
 def _number(value: NDArray[np.float64]) -> Any:

@@ -185,6 +185,13 @@ class ForceRow:
             return terms.zeta_T[..., self.element.columns[self.axis]]
         return (terms.zeta_B if self.element.kind is ElementKind.BILATERAL else terms.zeta_N)[..., self.element.index]
 
+    def velocity(self, terms: Terms) -> NDArray[Any]:
+        """Contact velocity (...) along it."""
+        if self.axis is not None:
+            return terms.slip[..., self.element.columns[self.axis]]
+        is_bilateral = self.element.kind is ElementKind.BILATERAL
+        return (terms.constraint_dot if is_bilateral else terms.gap_dot)[..., self.element.index]
+
 
 @attrs.frozen(eq=False)
 class GivenForce:

@@ -37,10 +37,12 @@ __all__ = [
     "summand_nodes",
     "summands_of",
     "with_sums",
+    "without_rounding",
 ]
 
 Array = NDArray[np.float64]
 
+_ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of the terms: those of a linear solve for pins and of a product
 _LEFT_BEHIND = 32 * float(np.finfo(np.float64).eps) / Tolerances().velocity  # of other coordinates, in a computed state
 
 
@@ -402,3 +404,22 @@ def _compiled(dynamics: Dynamics) -> Kernel:
     build = Builder(dynamics.equations.graph)
     sums = summand_nodes(build, dynamics.equations)
     return compile_kernel(build.graph(), sums, dynamics.equations.arguments)
+
+
+def without_rounding(gamma: NDArray[Any], W: NDArray[Any], v: NDArray[Any]) -> NDArray[np.float64]:
+    """Contact velocities (..., r) along directions (..., n, r), exactly zero where they cancel to their rounding.
+
+    Parameters
+    ----------
+    gamma : array, (..., r)
+    W : array, (..., n, r)
+    v : array, (..., n)
+
+    Returns
+    -------
+    array, (..., r)
+    """
+    across = np.swapaxes(W, -1, -2)
+    drift = np.abs(gamma - (across @ v[..., None])[..., 0])
+    summands = (np.abs(across) @ np.abs(v)[..., None])[..., 0] + drift
+    return np.asarray(np.where(np.abs(gamma) <= _ROUNDING * summands, 0.0, gamma))

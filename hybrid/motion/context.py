@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.impacts.laws import AbstractRestitutionLaw
+from hybrid.declaration import evaluate
 from hybrid.dynamics.equations import Reader
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
@@ -202,6 +204,8 @@ class Context:
         Watches rigid constraints for singular configurations.
     singular : {"stop", "smooth"}
         What to do at one.
+    rebounds : bool
+        Whether impacts may give velocity back: not under a law whose coefficients are zero at every state.
     """
 
     dynamics: Dynamics
@@ -212,10 +216,21 @@ class Context:
     watched: tuple[tuple[Guard, str], ...] = ()
     rank: RankGuard | None = None
     singular: str = "stop"
+    rebounds: bool = attrs.field(init=False, repr=False)
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _reach: Array = attrs.field(init=False, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _users: UserFunctions | None = attrs.field(init=False, repr=False)
+
+    @rebounds.default
+    def _has_coefficients(self) -> bool:
+        if not isinstance(self.law, AbstractRestitutionLaw):
+            return self.law is not None
+        if self.law.restitution is not None:
+            return self.law.restitution > 0.0
+        mechanism, values = self.dynamics.mechanism, self.dynamics.values
+        declared = [mechanism.expanded(contact.restitution) for contact in mechanism.contact]
+        return any(not text.names <= values.keys() or evaluate(text, values) != 0.0 for text in declared)
 
     @_reach.default
     def _none_yet(self) -> Array:

@@ -262,7 +262,8 @@ class Run:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
             self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
             self.event_rate.at_once = 0
-            if ContactMode.STICK in choice.mode.values() and (choice.mode, "accumulation") not in self._said:
+            is_said = (choice.mode, "accumulation") in self._said
+            if context.rebounds and ContactMode.STICK in choice.mode.values() and not is_said:
                 self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
         if followed.error is not None:
             raise followed.error

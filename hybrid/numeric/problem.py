@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.activity import Activity
+from hybrid.contact.activity import Activity, contact_velocities
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
-from hybrid.contact.impacts.velocities import contact_velocities
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
@@ -288,7 +287,8 @@ def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: T
     still = [Activity.OPEN] * len(state.friction)  # a given limit force has no impulse
     posed = pose(state.structure, state.terms, (*found, *still), sides={})
     restitution = [float(state.contacts[posed.names.index(part.name)].restitution) for part in posed.elements]
-    problem = ImpactProblem(posed, contact_velocities(state.structure, posed, state.v), np.array(restitution))
+    gamma = contact_velocities(state.structure, posed.terms, posed.elements, posed.W, state.v)
+    problem = ImpactProblem(posed, gamma, np.array(restitution))
     return impact_of(problem, state.v, law.impulses(problem), law=law.name)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import plain
-from hybrid.reporting.wording import number_text
+from hybrid.reporting.symbols import number_text
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:

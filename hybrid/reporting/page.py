@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.symbols import formula_html, symbol, symbol_html
-from hybrid.reporting.wording import number_text
+from hybrid.reporting.symbols import formula_html, number_text, symbol, symbol_html
 
 if TYPE_CHECKING:
     import jinja2

@@ -1,4 +1,4 @@
-"""Names and formulas of a declaration as mathematics is printed: Greek letters, dots, indices, powers.
+"""Names, formulas and numbers as mathematics is printed: Greek letters, dots, indices, powers.
 
 Words on plots: headings that fit, labels with their units, and the units of everything that an axis may name.
 """
@@ -6,9 +6,12 @@ Words on plots: headings that fit, labels with their units, and the units of eve
 from __future__ import annotations
 
 import html
+import math
 import re
 import textwrap
 import unicodedata
+from collections.abc import Sequence
+from typing import Any
 
 from hybrid.declaration.tree import FUNCTIONS
 
@@ -17,6 +20,7 @@ __all__ = [
     "axis_label",
     "formula_html",
     "heading",
+    "number_text",
     "symbol",
     "symbol_html",
     "symbol_mathtext",
@@ -171,6 +175,37 @@ def _token_html(match: re.Match[str]) -> str:
         return "≥" if value == ">=" else "≤"
     fixed = {"caret": "^", "times": "\u202f", "minus": "−", "space": " "}
     return fixed.get(kind or "") or html.escape(value)
+
+
+_DIGITS = 6
+
+
+def number_text(value: float | Sequence[Any] | None) -> str:
+    """A number, or a vector of numbers, to six digits.
+
+    Parameters
+    ----------
+    value : float, a sequence of them, or None
+
+    Returns
+    -------
+    str
+        With a minus sign instead of a hyphen; a dash for None and NaN.
+
+    Examples
+    --------
+    >>> number_text(-1 / 3), number_text(2e-12), number_text([0.0, 1.0]), number_text(None)
+    ('−0.333333', '2·10^−12', '(0, 1)', '–')
+    """
+    if value is None:
+        return "–"
+    if not isinstance(value, int | float):
+        return "(" + ", ".join(number_text(item) for item in value) + ")"
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    mantissa, _, exponent = f"{value + 0.0:.{_DIGITS}g}".partition("e")
+    shown = mantissa.replace("-", "−")
+    return f"{shown}·10^{int(exponent)}".replace("-", "−") if exponent else shown
 
 
 _WIDTH = 0.62

@@ -1,9 +1,8 @@
-"""What a verdict means, in sentences, and numbers as they are printed."""
+"""What a verdict means, in sentences."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from hybrid.tolerances import CANCELLED
@@ -11,13 +10,10 @@ from hybrid.tolerances import CANCELLED
 __all__ = [
     "bilateral_sentence",
     "mode_text",
-    "number_text",
     "settled",
     "sliding_sentence",
     "verdict_sentences",
 ]
-
-_DIGITS = 6
 
 _MEANINGS = {
     "UNIQUE": "The laws of rigid bodies and dry friction determine the motion.",
@@ -172,31 +168,3 @@ def settled(value: Any, size: float, *, share: float = CANCELLED) -> Any:
     if isinstance(value, list):
         return [settled(item, size, share=share) for item in value]
     return 0.0 if abs(value) <= share * size else value
-
-
-def number_text(value: float | Sequence[Any] | None) -> str:
-    """A number, or a vector of numbers, to six digits.
-
-    Parameters
-    ----------
-    value : float, a sequence of them, or None
-
-    Returns
-    -------
-    str
-        With a minus sign instead of a hyphen; a dash for None and NaN.
-
-    Examples
-    --------
-    >>> number_text(-1 / 3), number_text(2e-12), number_text([0.0, 1.0]), number_text(None)
-    ('−0.333333', '2·10^−12', '(0, 1)', '–')
-    """
-    if value is None:
-        return "–"
-    if not isinstance(value, int | float):
-        return "(" + ", ".join(number_text(item) for item in value) + ")"
-    if not math.isfinite(value):
-        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    mantissa, _, exponent = f"{value + 0.0:.{_DIGITS}g}".partition("e")
-    shown = mantissa.replace("-", "−")
-    return f"{shown}·10^{int(exponent)}".replace("-", "−") if exponent else shown

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hybrid.contact.compliance.limit import ContactRates
 from hybrid.contact.compliance.rest import first_forces
 from hybrid.contact.compliance.status import VANISHING
-from hybrid.contact.impacts.velocities import without_rounding
+from hybrid.dynamics.scales import without_rounding
 from hybrid.tolerances import RESOLVED, ROUNDING
 
 if TYPE_CHECKING:

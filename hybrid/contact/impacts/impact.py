@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.activity import Activity, element_names
-from hybrid.contact.impacts.velocities import contact_velocities
+from hybrid.contact.activity import Activity, contact_velocities, element_names
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.derive import bound
@@ -403,7 +402,8 @@ def impact_problem(
         float(terms.restitution[dynamics.contacts.index(c.name)]) if c.name in dynamics.contacts else 0.0
         for c in posed.elements
     ]
-    return ImpactProblem(posed, contact_velocities(dynamics, posed, state.v), np.array(restitution))
+    gamma = contact_velocities(dynamics, terms, posed.elements, posed.W, state.v)
+    return ImpactProblem(posed, gamma, np.array(restitution))
 
 
 def _activity(

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.contact.impacts.impact import ImpactProblem
-from hybrid.contact.impacts.velocities import without_rounding
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import rows_of
-from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of
+from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of, without_rounding
 from hybrid.errors import ComputationError
 from hybrid.motion.accumulating import accumulation, completed
 from hybrid.motion.arguments import Stop

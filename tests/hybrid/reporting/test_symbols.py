@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hybrid.reporting.page import inline_svg
-from hybrid.reporting.symbols import formula_html, symbol, symbol_html, symbol_mathtext
-from hybrid.reporting.wording import number_text
+from hybrid.reporting.symbols import formula_html, number_text, symbol, symbol_html, symbol_mathtext
 
 
 class Reader(HTMLParser):

@@ -1,5 +1,6 @@
 """The public names of the package, once; ``__init__.py`` loads each when it is first used."""
 
+from .builder import Builder as Builder, Term as Term
 from .derivatives import (
     Nodes as Nodes,
     Switch as Switch,
@@ -22,9 +23,13 @@ from .duals import (
     plain as plain,
     tie_means as tie_means,
 )
-from .exact import NotRationalError as NotRationalError, exact_values as exact_values
 from .functions import FUNCTIONS as FUNCTIONS, Function as Function
-from .graph import Builder as Builder, Graph as Graph, Term as Term
+from .graph import (
+    Graph as Graph,
+    GrowingGraph as GrowingGraph,
+    NotRationalError as NotRationalError,
+    exact_values as exact_values,
+)
 from .kernel import (
     Kernel as Kernel,
     Program as Program,
@@ -34,11 +39,10 @@ from .kernel import (
 )
 from .magnitudes import magnitudes as magnitudes, roundings as roundings
 from .normal_form import dependencies as dependencies
-from .recorded_arrays import RecordedArray as RecordedArray
+from .recorded_arrays import RecordedArray as RecordedArray, straight_line as straight_line
 from .recording import (
     NotRecordable as NotRecordable,
     Recorded as Recorded,
     Recording as Recording,
     recorded_nodes as recorded_nodes,
 )
-from .straight_code import straight_line as straight_line

@@ -16,7 +16,7 @@ from hybrid.expressions.functions import FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hybrid.expressions.graph import Builder
+    from hybrid.expressions.builder import Builder
 
 __all__ = [
     "Nodes",
@@ -206,7 +206,7 @@ def solve_definite(build: Builder, M: Nodes, columns: Iterable[Sequence[int] | N
     Examples
     --------
     >>> import numpy as np
-    >>> from hybrid.expressions.graph import Builder
+    >>> from hybrid.expressions.builder import Builder
     >>> build = Builder()
     >>> m, f = build.name("m"), build.name("f")
     >>> solve_definite(build, np.array([[m]]), [[f]]) == [[build.divide(f, m)]]
@@ -261,7 +261,7 @@ def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:
 
     Examples
     --------
-    >>> from hybrid.expressions.graph import Builder
+    >>> from hybrid.expressions.builder import Builder
     >>> build = Builder()
     >>> a, one, zero = build.name("a"), build.number(1), build.number(0)
     >>> determinant(build, [[one, a, zero], [zero, one, zero], [a, a, a]]) == a

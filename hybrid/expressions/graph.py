@@ -1,7 +1,4 @@
-"""The graph of a mechanism's expressions: equal expressions are one node, and every node comes after its arguments.
-
-A node with operators, for laws that are written once for numbers and for nodes.
-"""
+"""The graph of a mechanism's expressions: equal expressions are one node, and every node comes after its arguments."""
 
 from __future__ import annotations
 
@@ -11,19 +8,16 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.expressions.functions import FUNCTIONS, exact_value, value_of
+from hybrid.expressions.functions import applied, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["Builder", "Graph", "Number", "Term", "needed"]
+__all__ = ["Graph", "GrowingGraph", "NotRationalError", "Number", "exact_values", "needed"]
 
 
 Number = int | Fraction
 """An exact number; an int wherever it is one, which is many times as quick."""
-
-_COLLECTED = 400  # terms of a sum that are gathered; a longer one is left as it was written
-_POWER_BITS = 20_000  # of an exact number that a power may have; 9**100 has 317
 
 
 @attrs.frozen(eq=False)
@@ -96,24 +90,13 @@ def needed(arguments: Sequence[tuple[int, ...]], roots: Iterable[int]) -> list[i
     return sorted(found)
 
 
-class Builder:
-    """Adds nodes to a graph; the nodes of the graph that it starts from stay what they are.
-
-    It is no algebra system. Numbers are combined exactly and stand in front of a product, ``x + 0``, ``x*1`` and
-    ``x**1`` are ``x``, the factors of a product are sorted and equal ones counted, and two equal terms added are one.
-    Nothing else is rewritten, and nothing is expanded.
+class GrowingGraph:
+    """A graph to which nodes are added; those of the graph that it starts from stay what they are.
 
     Parameters
     ----------
     graph : Graph, optional
         The one to start from.
-
-    Examples
-    --------
-    >>> build = Builder()
-    >>> x, two = build.name("x"), build.number(2)
-    >>> build.multiply(x, two) == build.add(x, x)
-    True
     """
 
     def __init__(self, graph: Graph | None = None) -> None:
@@ -124,13 +107,16 @@ class Builder:
         keys = zip(start.operations, start.arguments, start.values, strict=True)
         self._known = {key: node for node, key in enumerate(keys)}
         self._closed: dict[int, float] = {}
-        self._terms: dict[int, tuple[Number, int]] = {}
-        self.known_partials: dict[int, tuple[int, ...]] = {}
         for node in range(len(start)):
             self._close(node)
 
     def graph(self) -> Graph:
-        """The graph as it stands."""
+        """The graph as it stands.
+
+        Returns
+        -------
+        Graph
+        """
         return Graph(tuple(self._operations), tuple(self._arguments), tuple(self._values))
 
     def _node(self, operation: str, arguments: tuple[int, ...] = (), value: Number | str | None = None) -> int:
@@ -154,271 +140,153 @@ class Builder:
             self._closed[node] = value_of(self._operations[node], self._values[node], values)
 
     def has_value(self, node: int) -> bool:
-        """False for a number that is infinite, undefined or not real: no state gives it a value."""
+        """Whether a number is finite and real; no state gives a value to one that is not.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        bool
+            True for a node in which a name occurs, too.
+        """
         return not math.isnan(self._closed.get(node, 0.0))
 
     def needed(self, roots: Iterable[int]) -> list[int]:
-        """The nodes that the given ones are computed from, themselves included, arguments first."""
+        """The nodes that the given ones are computed from, themselves included.
+
+        Parameters
+        ----------
+        roots : iterable of int
+
+        Returns
+        -------
+        list of int
+            Arguments first.
+        """
         return needed(self._arguments, roots)
 
     def operation(self, node: int) -> str:
-        """What a node is."""
+        """What a node is.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        str
+            As in :attr:`Graph.operations`.
+        """
         return self._operations[node]
 
     def arguments(self, node: int) -> tuple[int, ...]:
-        """What it is computed from."""
+        """What a node is computed from.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        tuple of int
+            Empty for a number, a name and ``pi``.
+        """
         return self._arguments[node]
 
     def value(self, node: int) -> Number | None:
-        """The exact value of a number, None for any other node."""
+        """The exact value of a number.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        int, Fraction or None
+            None for any other node.
+        """
         value = self._values[node]
         return None if isinstance(value, str) else value
 
     def number(self, value: Number) -> int:
-        """The node of an exact number."""
+        """The node of an exact number.
+
+        Parameters
+        ----------
+        value : int or Fraction
+
+        Returns
+        -------
+        int
+        """
         return self._node("number", (), value.numerator if value.denominator == 1 else value)
 
     def name(self, name: str) -> int:
-        """The node of a name."""
+        """The node of a name.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        int
+        """
         return self._node("name", (), name)
 
     def pi(self) -> int:
-        """The node of the number pi."""
+        """The node of the number pi.
+
+        Returns
+        -------
+        int
+        """
         return self._node("pi")
 
-    def add(self, first: int, second: int) -> int:
-        """Sum of two nodes."""
-        a, left = self._term(first)
-        b, right = self._term(second)
-        if left == right:
-            return self._scaled(a + b, left)
-        if self._values[first] == 0:
-            return second
-        if self._values[second] == 0:
-            return first
-        return self._node("+", (first, second) if first < second else (second, first))
 
-    def subtract(self, first: int, second: int) -> int:
-        """Difference of two nodes."""
-        return self.add(first, self.negate(second))
-
-    def negate(self, node: int) -> int:
-        """A node times -1."""
-        return self.multiply(self.number(-1), node)
-
-    def total(self, nodes: Iterable[int]) -> int:
-        """Sum of nodes, from the left."""
-        result = self.number(0)
-        for node in nodes:
-            result = self.add(result, node)
-        return result
-
-    def multiply(self, first: int, second: int) -> int:
-        """Product of two nodes."""
-        a, left = self._term(first)
-        b, right = self._term(second)
-        if a == b == 1 and (self._values[left] == 1 or self._values[right] == 1):
-            return second if self._values[left] == 1 else first
-        if a * b == 0 and self.is_defined(first) and self.is_defined(second):
-            return self.number(0)
-        counted: dict[int, int] = {}
-        for factor in (*self._factors(left), *self._factors(right)):
-            base, exponent = self._power(factor)
-            counted[base] = counted.get(base, 0) + exponent
-        factors = [self._node("**", (base, self.number(k))) if k > 1 else base for base, k in counted.items()]
-        return self._product(a * b, tuple(sorted(factors)))
-
-    def divide(self, first: int, second: int) -> int:
-        """Quotient of two nodes."""
-        value = self.value(second)
-        if value:
-            return self._scaled(Fraction(1) / value, first)
-        a, left = self._term(first)
-        b, right = self._term(second)
-        if not b or (not a and not self.is_defined(second)):
-            return self._node("/", (first, second))
-        return self._scaled(Fraction(a) / b, self._node("/", (left, right)))
-
-    def power(self, base: int, exponent: int) -> int:
-        """Power of two nodes.
-
-        Raises
-        ------
-        OverflowError
-            The exact power of a number has too many digits.
-        """
-        k, x = self.value(exponent), self.value(base)
-        if k == 1:
-            return base
-        if k == 0:
-            return self.number(1)
-        if k == Fraction(1, 2):
-            return self.call("sqrt", base)
-        if k is not None and x is not None and k.denominator == 1 and (x or k > 0):
-            _check_digits(x, k)
-            return self.number(Fraction(x) ** int(k))
-        if k is not None and k.denominator == 1 and k > 1:
-            a, rest = self._term(base)
-            _check_digits(a, k)
-            counted = [(bare, n * int(k)) for bare, n in map(self._power, self._factors(rest))]
-            factors = [self._node("**", (bare, self.number(n))) for bare, n in counted]
-            return self._product(Fraction(a) ** int(k), tuple(sorted(factors)))
-        return self._node("**", (base, exponent))
-
-    def call(self, function: str, *arguments: int) -> int:
-        """A function of nodes; ``min`` and ``max`` of many are taken two at a time."""
-        if function in ("min", "max"):
-            result = arguments[0]
-            for other in arguments[1:]:
-                result = result if other == result else self._node(function, tuple(sorted((result, other))))
-            return result
-        if FUNCTIONS[function].is_odd:  # the sign of a float is exact
-            coefficient, rest = self._term(arguments[0])
-            if coefficient < 0:
-                return self.negate(self.call(function, self._scaled(-coefficient, rest)))
-        if function == "tan":  # infinite at odd multiples of pi/2, though no float is one
-            sine, cosine = self.call("sin", *arguments), self.call("cos", *arguments)
-            if self.value(sine) is not None and self.value(cosine) is not None:
-                return self.divide(sine, cosine)
-        value = exact_value(function, [self.value(item) for item in arguments], self._turn(arguments[0]))
-        return self._node(function, arguments) if value is None else self.number(value)
-
-    def collected(self, node: int) -> int:
-        """The same sum with equal terms gathered, so that what cancels identically is exactly zero."""
-        terms: dict[int, Number] = {}
-        pending: list[tuple[Number, int]] = [(1, node)]
-        visited = 0
-        while pending:
-            factor, item = pending.pop()
-            coefficient, rest = self._term(item)
-            visited += 1
-            if visited > _COLLECTED:
-                return node
-            if self._operations[rest] == "+":
-                pending += [(factor * coefficient, part) for part in self._arguments[rest]]
-            else:
-                terms[rest] = terms.get(rest, 0) + factor * coefficient
-        return self.total(self._scaled(terms[rest], rest) for rest in sorted(terms))
-
-    def replaced(self, root: int, others: Mapping[int, int]) -> int:
-        """A node with some of those it is computed from replaced by others."""
-        known = dict(others)
-        for node in self.needed([root]):
-            if node not in known:
-                arguments = self._arguments[node]
-                moved = tuple(known[argument] for argument in arguments)
-                known[node] = node if moved == arguments else self._made(node, moved)
-        return known[root]
-
-    def _made(self, node: int, arguments: tuple[int, ...]) -> int:
-        operation = self._operations[node]
-        if operation == "+":
-            return self.total(arguments)
-        if operation == "*":
-            result = self.number(1)
-            for argument in arguments:
-                result = self.multiply(result, argument)
-            return result
-        made = {"/": self.divide, "**": self.power}.get(operation)
-        return self.call(operation, *arguments) if made is None else made(*arguments)
-
-    def _turn(self, node: int) -> Number | None:
-        """The rational number that a node is times pi."""
-        if self._values[node] == 0:
-            return 0
-        coefficient, rest = self._term(node)
-        return coefficient if self._operations[rest] == "pi" else None
-
-    def is_defined(self, node: int) -> bool:
-        """True if an expression has a value for all real values of its names."""
-        for item in self.needed([node]):
-            operation, arguments = self._operations[item], self._arguments[item]
-            if operation == "**":
-                exponent = self.value(arguments[1])
-                if exponent is None or exponent.denominator != 1 or exponent < 0:
-                    return False
-            elif operation == "/" or (operation in FUNCTIONS and not FUNCTIONS[operation].is_entire):
-                return False
-        return True
-
-    def _term(self, node: int) -> tuple[Number, int]:
-        """A node as a number times a node without one."""
-        term = self._terms.get(node)
-        if term is None:
-            term = self._terms[node] = self._split(node)
-        return term
-
-    def _split(self, node: int) -> tuple[Number, int]:
-        operation = self._operations[node]
-        value = self.value(self._arguments[node][0] if operation == "*" else node)
-        if value is None:
-            return 1, node
-        return value, self._product(1, self._arguments[node][1:]) if operation == "*" else self.number(1)
-
-    def _scaled(self, coefficient: Number, node: int) -> int:
-        if coefficient == 1:
-            return node
-        return self.multiply(self.number(coefficient), node)
-
-    def _factors(self, node: int) -> tuple[int, ...]:
-        if self._values[node] == 1:
-            return ()
-        return self._arguments[node] if self._operations[node] == "*" else (node,)
-
-    def _power(self, node: int) -> tuple[int, int]:
-        if self._operations[node] == "**":
-            base, exponent = self._arguments[node]
-            value = self.value(exponent)
-            if value is not None and value.denominator == 1 and value > 0:
-                return base, int(value)
-        return node, 1
-
-    def _product(self, coefficient: Number, factors: tuple[int, ...]) -> int:
-        if not factors:
-            return self.number(coefficient)
-        if coefficient == 1:
-            return factors[0] if len(factors) == 1 else self._node("*", factors)
-        return self._node("*", (self.number(coefficient), *factors))
+class NotRationalError(ArithmeticError):
+    """A node has no rational value, or none is known; the text names the operation."""
 
 
-def _check_digits(number: Number, exponent: Number) -> None:
-    """Refuse a power whose exact value would not fit into memory."""
-    bits = max(abs(number.numerator), number.denominator).bit_length()
-    if bits > 1 and bits * abs(Fraction(exponent)) > _POWER_BITS:
-        raise OverflowError
+def exact_values(graph: Graph, roots: Sequence[int], known: dict[int, Fraction]) -> list[Fraction]:
+    """Values of nodes in rational numbers.
 
-
-@attrs.frozen(eq=False)
-class Term:
-    """A node of a graph under construction, with the operators of arithmetic.
-
-    Attributes
+    Parameters
     ----------
-    build : Builder
-    node : int
+    graph : Graph
+    roots : sequence of int
+    known : dict of int to Fraction
+        The values of the names; those of every node met are added.
+
+    Returns
+    -------
+    list of Fraction
+
+    Raises
+    ------
+    NotRationalError
 
     Examples
     --------
+    >>> from hybrid.expressions import Builder
     >>> build = Builder()
-    >>> x, y = (Term(build, build.name(name)) for name in "xy")
-    >>> (x * y - x).node == build.subtract(build.multiply(x.node, y.node), x.node)
-    True
+    >>> x = build.name("x")
+    >>> square = build.multiply(x, x)
+    >>> exact_values(build.graph(), [square], {x: Fraction(1, 3)})
+    [Fraction(1, 9)]
     """
-
-    build: Builder
-    node: int
-
-    def __add__(self, other: Term) -> Term:
-        return Term(self.build, self.build.add(self.node, other.node))
-
-    def __sub__(self, other: Term) -> Term:
-        return Term(self.build, self.build.subtract(self.node, other.node))
-
-    def __mul__(self, other: Term | float) -> Term:
-        factor = other.node if isinstance(other, Term) else self.build.number(Fraction(other))
-        return Term(self.build, self.build.multiply(self.node, factor))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Term:
-        return Term(self.build, self.build.negate(self.node))
+    for node in graph.needed(roots):
+        if node in known:
+            continue
+        arguments = [known[argument] for argument in graph.arguments[node]]
+        value = graph.values[node]
+        if isinstance(value, int | Fraction):
+            known[node] = Fraction(value)
+            continue
+        found = applied(graph.operations[node], arguments)
+        if found is None:
+            raise NotRationalError(f"{graph.operations[node]} of {', '.join(map(str, arguments))}")
+        known[node] = found
+    return [known[int(root)] for root in roots]

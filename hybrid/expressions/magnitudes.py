@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from hybrid.expressions.builder import Builder
 from hybrid.expressions.derivatives import Nodes, partials
 from hybrid.expressions.functions import FUNCTIONS
-from hybrid.expressions.graph import Builder
 
 __all__ = ["magnitudes", "roundings"]
 

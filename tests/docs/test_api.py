@@ -16,9 +16,9 @@ QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "s
 # An equation of mechanics in a docstring, and what says where it comes from: a year, or a page.
 EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(?<![<>])= [^`\n]*``|M v'|w = M z")
 SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
-# Classes some of whose methods say all in one line: sums of nodes, and modules of nearly the greatest length.
+# Classes some of whose methods say all in one line: their modules are of nearly the greatest length.
 ONE_LINE = {
-    *("AbstractMotion", "Arc", "Builder", "Curve", "Dual", "Dynamics", "EnergyBalance", "Equations"),
+    *("AbstractMotion", "Arc", "Curve", "Dual", "Dynamics", "EnergyBalance", "Equations"),
     *("Guard", "Quantity", "Trajectory"),
 }
 REFERENCE = re.compile(r":(?:func|class|data|meth|attr|obj|exc):`~?((?:hybrid|lcp|mechanisms)\.[\w.]+)`")

@@ -256,7 +256,7 @@ def streaming(task):
     """`solve_batch` and what only reads the same entries and writes as much as it does, in turn."""
     import numba
 
-    from lcp.kernels import signs, signs_four, signs_three, solve_batch
+    from lcp.kernels import signs, solve_batch
     from lcp.kernels.vectors import write
 
     n, N = task["n"], task["count"]
@@ -265,7 +265,7 @@ def streaming(task):
     M, q = np.ascontiguousarray(np.moveaxis(M, 0, 2)), np.ascontiguousarray(q.T)
     flat, vectors, chunk = M.ravel(), q.ravel(), 4096
     z, bases, counts = np.empty(n * N), np.empty(N, np.uint16), np.empty(N, np.int8)
-    kernels = {1: signs.entries_one, 2: signs.entries_two, 3: signs_three.entries_three, 4: signs_four.entries_four}
+    kernels = {1: signs.entries_one, 2: signs.entries_two, 3: signs.entries_three, 4: signs.entries_four}
     entries = kernels[n]
 
     @numba.njit(parallel=True, fastmath=True)

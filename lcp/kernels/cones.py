@@ -21,9 +21,16 @@ import numpy.typing as npt
 from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled, finite
 from lcp.kernels.relaxation import branching_index, fix, is_positive, is_stale, renew, restore
-from lcp.kernels.signs import entries_one, entries_two, signs_one, signs_two
-from lcp.kernels.signs_four import entries_four, signs_four
-from lcp.kernels.signs_three import entries_three, signs_three
+from lcp.kernels.signs import (
+    entries_four,
+    entries_one,
+    entries_three,
+    entries_two,
+    signs_four,
+    signs_one,
+    signs_three,
+    signs_two,
+)
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 from lcp.problem import FloatArray
 from lcp.tolerances import ZERO

@@ -1,4 +1,4 @@
-"""Minors and numerators of the dictionaries of all complementary bases, as text for generate.py.
+"""Minors and numerators of the dictionaries of all complementary bases, as text.
 
 The dictionary of a complementary basis a has w_i = N_i(a) / D(a) for i outside a and z_i = -N_i(a - i) / D(a)
 for i in a, with D(a) the principal minor of M and N_i(b) = q_i D(b) - sum over j in b of m_ij N_j(b - j)
@@ -14,43 +14,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator
 
-__all__ = ["called", "minor", "minors", "numerator", "numerators", "subsets", "unknowns"]
-
-WIDTH = 110
-
-
-def _wrapped(items: Iterable[str], indent: str) -> Iterator[str]:
-    line = indent
-    for item in items:
-        if len(line) + len(item) > WIDTH and line != indent:
-            yield line.rstrip()
-            line = indent
-        line += f"{item}, "
-    yield line.rstrip()
-
-
-def called(head: str, items: list[str], tail: str) -> list[str]:
-    """A call or signature on one line if it fits, else wrapped by hand.
-
-    Parameters
-    ----------
-    head : str
-        What is before the opening bracket, with its indentation.
-    items : list of str
-        The arguments.
-    tail : str
-        What is behind the closing bracket.
-
-    Returns
-    -------
-    list of str
-        Lines of at most 110 characters and a comment for the formatter.
-    """
-    single = f"{head}({', '.join(items)}){tail}"
-    indent = " " * (len(head) - len(head.lstrip()) + 4)
-    if len(single) <= WIDTH:
-        return [single]
-    return [f"{head}(", *_wrapped(items, indent), f"{indent[4:]}){tail}  # fmt: skip"]
+__all__ = ["minor", "minors", "numerator", "numerators", "subsets", "unknowns"]
 
 
 def unknowns(n: int) -> list[str]:

@@ -19,9 +19,7 @@ from lcp.kernels.admission import is_finite
 from lcp.kernels.careful import REFUSED, UNDECIDED, proved_bases, room
 from lcp.kernels.compiled import compiled, threaded
 from lcp.kernels.cones import every_solution
-from lcp.kernels.signs import solve_one, solve_two
-from lcp.kernels.signs_four import solve_four
-from lcp.kernels.signs_three import solve_three
+from lcp.kernels.signs import solve_four, solve_one, solve_three, solve_two
 from lcp.kernels.vectors import read, write
 
 if TYPE_CHECKING:

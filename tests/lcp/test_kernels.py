@@ -3,7 +3,6 @@
 import itertools
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from lcp import LCP, LCPError, Lemke, Status, enumerate_solutions, exact, loaded
 from lcp.kernels import (
     cones,
     enumerate_batch,
-    generate,
     pivoting,
     solve_batch,
     solve_into,
@@ -352,8 +350,3 @@ def test_importing_the_package_imports_neither_numba_nor_cvxpy_nor_scipy():
     code = "import sys, lcp, lcp.exact; print([m for m in ('numba', 'cvxpy', 'scipy') if m in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
-
-
-def test_minors_are_what_their_generator_writes():
-    for name, orders in generate.MODULES.items():
-        assert Path(generate.__file__).with_name(name).read_text(encoding="utf-8") == generate.source(orders)

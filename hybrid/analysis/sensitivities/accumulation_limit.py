@@ -15,9 +15,8 @@ from hybrid.dynamics.state import State
 from hybrid.expressions import changes, duals, plain
 
 if TYPE_CHECKING:
-    from hybrid.analysis.sensitivities.event_map import EventGroup, Replay
+    from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.analysis.sensitivities.passes import ForwardPass
-    from hybrid.analysis.sensitivities.start_slopes import Directions
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.recorded import Event
 
@@ -104,9 +103,7 @@ def open_sum(dynamics: Dynamics, event: Event) -> str:
     return ""
 
 
-def limit_slopes(
-    motion: Replay, number: int, event: Event, forward: ForwardPass, chosen: Directions
-) -> tuple[float, Array]:
+def limit_slopes(motion: Replay, number: int, event: Event, forward: ForwardPass) -> tuple[float, Array]:
     """Time of the limit, and its derivatives: ``t + 2 gamma / (b (1 - e))`` after an impact.
 
     Here ``gamma`` is the normal velocity after the impact and ``-b`` the normal acceleration when free; the bounces
@@ -120,41 +117,34 @@ def limit_slopes(
         Of the event_group.
     event : Event
     forward : ForwardPass
-    chosen : Directions
 
     Returns
     -------
     float and array, (m,)
     """
-    event_group: EventGroup = motion.event_groups[number]
+    nominal = motion.event_groups[number].map
     dynamics, n = motion.trajectory.dynamics, motion.trajectory.dynamics.n
     i = dynamics.contacts.index(event.elements[0])
     system = motion.segments[number].system
-    point = evaluate_point(system, event_group.map.t, event_group.map.before)
-    time, tangent = forward.times[number], forward.tangents[number] + np.outer(point.f, forward.times[number])
-    gamma, d_gamma = _rate(point, i, time, tangent, chosen.chain)
+    point = evaluate_point(system, nominal.t, nominal.before)
+    time, changes = forward.times[number], forward.tangents[number].copy()
+    changes[: 2 * n + 1] += np.outer([*point.f, 1.0], time)
+    gamma, d_gamma = _rate(point, i, changes)
     law = motion.trajectory.law
     if law is None:
         raise ValueError("a motion whose impacts follow no known law is not replayed")
-    site = ImpactSite(
-        motion.partials, motion.trajectory.parameters, event_group.map.t, *np.split(event_group.map.before, 2)
-    )
+    site = ImpactSite(motion.partials, motion.trajectory.parameters, nominal.t, *np.split(nominal.before, 2))
     jump = impact_jumps(site, law, event.elements)[0]
-    thrown = jump.slopes[:, : 2 * n] @ tangent + np.outer(jump.slopes[:, 2 * n], time)
-    thrown += jump.slopes[:, 2 * n + 1 :] @ chosen.chain
-    after, d_after = _rate(evaluate_point(system, event_group.map.t, jump.y), i, time, thrown, chosen.chain)
+    thrown = np.concatenate([jump.slopes @ changes, changes[2 * n :]])
+    after, d_after = _rate(evaluate_point(system, nominal.t, jump.y), i, thrown)
     e, d_e = -after / gamma, -d_after / gamma + after / gamma**2 * d_gamma
     W = point.at.terms.W_N[..., :, i].reshape(-1)
     b = -float(W @ point.f[n:] + np.ravel(point.at.terms.zeta_N)[i])
-    b_slope = W @ point.parameter_slopes[:n] + point.parameter["normal"][0, i]
-    d_b = -b_slope @ chosen.chain
+    d_b = -(W @ point.unknown_slopes[:n] + point.slopes("normal")[i]) @ changes
     rest = 2 * after / (b * (1 - e))
-    return event_group.map.t + rest, time + rest * (d_after / after + d_e / (1 - e) - d_b / b)
+    return nominal.t + rest, time + rest * (d_after / after + d_e / (1 - e) - d_b / b)
 
 
-def _rate(point: Point, contact: int, time: Array, tangent: Array, chain: Array) -> tuple[float, Array]:
+def _rate(point: Point, contact: int, changes: Array) -> tuple[float, Array]:
     """The normal velocity of a contact, and its derivatives (m,) as the state, the time and the parameters change."""
-    slopes = point.slopes("gap_dot")[contact]
-    size = len(point.f)
-    change = slopes[:size] @ tangent + slopes[size] * time + slopes[size + 1 :] @ chain
-    return float(np.ravel(point.at.terms.gap_dot)[contact]), np.asarray(change)
+    return float(np.ravel(point.at.terms.gap_dot)[contact]), point.slopes("gap_dot")[contact] @ changes

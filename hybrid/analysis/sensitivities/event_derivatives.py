@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import closing_jump
-from hybrid.analysis.sensitivities.event_map import EventMap, Passing, admissible, agreed_map, passing
+from hybrid.analysis.sensitivities.event_map import EventMap, admissible, agreed_map, chained, crossing
 from hybrid.analysis.sensitivities.jumps import ImpactSite, Jump, impact_jumps, no_jump
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.partials import Partials
 
 __all__ = ["event_map", "ordered_map", "saltation_matrix"]
 
@@ -52,27 +51,21 @@ _EDGE = "a contact neither presses nor separates in the impact: to one side it t
 
 
 def event_map(
-    partials: Partials,
-    parameters: Values,
+    site: ImpactSite,
     law: AbstractImpactLaw | None,
     system: ModeSystem | None,
     following: ModeSystem | None,
-    t: float,
-    y: Array,
     events: tuple[Event, ...],
 ) -> EventMap:
     """Derivatives through everything that happens at one instant.
 
     Parameters
     ----------
-    partials : Partials
-    parameters : mapping
+    site : ImpactSite
+        The state before.
     law : AbstractImpactLaw or None
     system, following : ModeSystem or None
         Of the modes before and after; None at the start and at the end of the motion.
-    t : float
-    y : array, (2n,)
-        State before.
     events : tuple of Event
 
     Returns
@@ -83,7 +76,8 @@ def event_map(
     ------
     NoDerivative
     """
-    jumps = _jumps(partials, parameters, law, t, y, events)
+    t, y = site.t, site.y
+    jumps = _jumps(site, law, events)
     if system is not None and system.limits:
         jumps = _settled(evaluate_point(system, t, y), following, jumps)
     if system is None:  # the start: its time is given
@@ -91,21 +85,20 @@ def event_map(
             raise NoDerivative("the motion ends where it starts", t, is_proven=False)
         before = evaluate_point(following, t, y)
         still = attrs.evolve(before, at=attrs.evolve(before.at, f=np.zeros_like(before.at.f)))
-        return agreed_map([Passing(still, None, None, jump) for jump in jumps], _EDGE, keeps=False)
+        return agreed_map(still, None, jumps, None, _EDGE, keeps=False)
     before = evaluate_point(system, t, y)
     surfaces = _surfaces(system, before, events)
     if len(surfaces) == 1:
-        return agreed_map([passing(before, surfaces[0], jump, following) for jump in jumps], _EDGE)
+        return agreed_map(before, surfaces[0], jumps, following, _EDGE)
 
     def alone(point: Point, surface: EventSurface) -> tuple[Jump, ...]:
-        size = len(y) + 1 + len(partials.parameters)
-        state = point.at.y[0]
+        here = attrs.evolve(site, v=point.at.y[0, site.n :])
         impacts = [event for event in events if event.impact is not None]
         if surface.kind is not GuardKind.TOUCHDOWN or not impacts:
-            return (no_jump(state, size),)
+            return (no_jump(here),)
         open_ = {part.name for part in point.system.parts if part.is_open and part.name != surface.element}
-        closed = tuple(name for name in partials.dynamics.contacts if name not in open_)
-        return _collision(partials, parameters, law, t, state, closed)
+        closed = tuple(name for name in site.partials.dynamics.contacts if name not in open_)
+        return _collision(here, law, closed)
 
     return ordered_map(before, following, surfaces, alone, jumps)
 
@@ -116,7 +109,7 @@ def _settled(before: Point, following: ModeSystem | None, jumps: tuple[Jump, ...
     if following is not None and not any(item.name == name and item.sticks for item in following.parts):
         raise NoDerivative(f"the slip of {name!r} passes zero without rest, beside motions that stop", is_proven=False)
     first = settled_jump(before, part)
-    return tuple(_after(first, jump) for jump in jumps)
+    return tuple(Jump(jump.y, chained(first.slopes, jump.slopes)) for jump in jumps)
 
 
 def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> list[EventSurface]:
@@ -136,35 +129,23 @@ def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> l
     return list(distinct.values())
 
 
-def _jumps(
-    partials: Partials,
-    parameters: Values,
-    law: AbstractImpactLaw | None,
-    t: float,
-    y: Array,
-    events: tuple[Event, ...],
-) -> tuple[Jump, ...]:
+def _jumps(site: ImpactSite, law: AbstractImpactLaw | None, events: tuple[Event, ...]) -> tuple[Jump, ...]:
     """The reset at one instant: impacts one after the other, or none."""
-    size = len(y) + 1 + len(partials.parameters)
-    found: list[Jump] = [no_jump(y, size)]
-    n = partials.dynamics.n
+    found = [no_jump(site)]
     for event in events:
-        if event.kind is EventKind.ACCUMULATION:
-            sites = [ImpactSite(partials, parameters, t, jump.y[:n], jump.y[n:]) for jump in found]
-            found = [_after(jump, closing_jump(site, event)) for jump, site in zip(found, sites, strict=True)]
-        if event.impact is None:
-            continue
-        found = [
-            _after(first, second)
-            for first in found
-            for second in _impact(partials, parameters, law, t, first.y, event.impact)
-        ]
+        steps: list[tuple[Jump, Jump]] = []
+        for first in found:
+            here = attrs.evolve(site, v=first.y[site.n :])
+            if event.kind is EventKind.ACCUMULATION:
+                steps.append((first, closing_jump(here, event)))
+            elif event.impact is not None:
+                steps += [(first, second) for second in _impact(here, law, event.impact)]
+        if steps:
+            found = [Jump(second.y, chained(first.slopes, second.slopes)) for first, second in steps]
     return tuple(found)
 
 
-def _impact(
-    partials: Partials, parameters: Values, law: AbstractImpactLaw | None, t: float, y: Array, impact: Impact
-) -> tuple[Jump, ...]:
+def _impact(site: ImpactSite, law: AbstractImpactLaw | None, impact: Impact) -> tuple[Jump, ...]:
     if law is None:
         raise NoDerivative(
             f"the law {impact.law!r} of its impacts is not known: a file keeps only the name of a law of one's "
@@ -175,35 +156,18 @@ def _impact(
         raise NoDerivative(
             "no mode is consistent, and the compliant contact gave an impact without collision", is_proven=False
         )
-    closed = tuple(name for name in impact.impulse_N if name in partials.dynamics.contacts)
-    found = _collision(partials, parameters, law, t, y, closed)
-    n = partials.dynamics.n
-    scale = float(np.max(np.abs(y[n:])))
-    if any(np.max(np.abs(jump.y[n:] - impact.v_after)) > _SAME * scale for jump in found):
+    closed = tuple(name for name in impact.impulse_N if name in site.partials.dynamics.contacts)
+    found = _collision(site, law, closed)
+    scale = float(np.max(np.abs(site.v)))
+    if any(np.max(np.abs(jump.y[site.n :] - impact.v_after)) > _SAME * scale for jump in found):
         raise NoDerivative("the impact law has several answers, of which the motion took one", is_proven=False)
     return found
 
 
-def _collision(
-    partials: Partials,
-    parameters: Values,
-    law: AbstractImpactLaw | None,
-    t: float,
-    y: Array,
-    closed: tuple[str, ...],
-) -> tuple[Jump, ...]:
-    n = partials.dynamics.n
+def _collision(site: ImpactSite, law: AbstractImpactLaw | None, closed: tuple[str, ...]) -> tuple[Jump, ...]:
     if law is None:
         raise NoDerivative("an impact without a law", is_proven=False)
-    return impact_jumps(ImpactSite(partials, parameters, t, y[:n], y[n:]), law, closed)
-
-
-def _after(first: Jump, second: Jump) -> Jump:
-    """The second jump after the first one, at the same time and with the same parameters."""
-    size = len(first.y)
-    slopes = second.slopes[:, :size] @ first.slopes
-    slopes[:, size:] += second.slopes[:, size:]
-    return Jump(second.y, slopes)
+    return impact_jumps(site, law, closed)
 
 
 _MOST = 3  # surfaces at once of which every order is tried
@@ -245,30 +209,25 @@ def ordered_map(
     if following is None or len(surfaces) > _MOST:
         raise NoDerivative(f"{names} happen at once, and what that does is not compared", is_proven=False)
     if all(_is_smooth(before, following, jump) for jump in joint):
-        passings = [passing(before, surface, joint[0], following) for surface in surfaces]
-        crossings = tuple(item.map().orders[0][0] for item in passings)
-        return attrs.evolve(agreed_map(passings[:1], reason), orders=(crossings,))
-    if len(joint) == 1 and _are_one(before, following, surfaces, joint[0]):
-        return agreed_map([passing(before, surfaces[0], joint[0], following)], reason)
+        found = agreed_map(before, surfaces[0], joint[:1], following, reason)
+        return attrs.evolve(found, orders=(tuple(crossing(before, surface, joint[0]) for surface in surfaces),))
+    if len(joint) == 1 and _are_one(before, surfaces, joint[0]):
+        return agreed_map(before, surfaces[0], joint, following, reason)
     maps = [_in_order(before, following, order, resets, reason) for order in permutations(surfaces)]
     first = maps[0]
     scale = float(np.max(np.abs(first.after)))
     size = max(float(np.max(np.abs(first.matrix))), 1.0)
     if any(np.max(np.abs(item.after - joint[0].y)) > _ALIKE * scale for item in maps):
         raise NoDerivative(reason)
-    for item in maps[1:]:
-        if np.max(np.abs(item.matrix - first.matrix)) > _ALIKE * size:
-            raise NoDerivative(reason)
-        if np.max(np.abs(item.parameter - first.parameter), initial=0.0) > _ALIKE * size:
-            raise NoDerivative(reason)
+    if any(np.max(np.abs(item.slopes - first.slopes)) > _ALIKE * size for item in maps[1:]):
+        raise NoDerivative(reason)
     return attrs.evolve(first, orders=tuple(item.orders[0] for item in maps))
 
 
-def _are_one(before: Point, following: ModeSystem, surfaces: Sequence[EventSurface], jump: Jump) -> bool:
+def _are_one(before: Point, surfaces: Sequence[EventSurface], jump: Jump) -> bool:
     """True if every motion that the mode allows meets the surfaces at the same time, like the slips of a rigid body."""
-    free, follow = admissible(before)
-    crossings = [passing(before, surface, jump, following).map().orders[0][0] for surface in surfaces]
-    times = [np.concatenate([item.state @ free, item.state @ follow + item.parameter]) for item in crossings]
+    allowed = np.concatenate(admissible(before), axis=1)
+    times = [crossing(before, surface, jump).slope @ allowed for surface in surfaces]
     size = _ALIKE * max(float(np.max(np.abs(item), initial=0.0)) for item in times)
     return all(np.max(np.abs(item - times[0]), initial=0.0) <= size for item in times[1:])
 
@@ -297,10 +256,8 @@ def _in_order(
         here = _in_mode(point.system, surface)
         if here is None or not here.rate(point) < 0.0:
             raise NoDerivative(reason)
-        jumps = resets(point, here)
         after = _changed(point.system, following, here) if left else following
-        steps = [passing(point, here, jump, after) for jump in jumps]
-        step = agreed_map(steps, reason, keeps=False)
+        step = agreed_map(point, here, resets(point, here), after, reason, keeps=False)
         total = step if total is None else _composed(total, step)
         point = evaluate_point(after, step.t, step.after)
     if total is None:
@@ -326,15 +283,8 @@ def _changed(system: ModeSystem, following: ModeSystem, surface: EventSurface) -
 
 def _composed(first: EventMap, second: EventMap) -> EventMap:
     (last,) = second.orders[0]
-    late = attrs.evolve(
-        last, state=first.matrix.T @ last.state, parameter=last.parameter + first.parameter.T @ last.state
-    )
-    return EventMap(
-        t=first.t,
-        matrix=second.matrix @ first.matrix,
-        parameter=second.matrix @ first.parameter + second.parameter,
-        orders=((*first.orders[0], late),),
-    )
+    late = attrs.evolve(last, slope=chained(first.slopes, last.slope))
+    return EventMap(first.t, chained(first.slopes, second.slopes), ((*first.orders[0], late),))
 
 
 _LAWS: tuple[AbstractImpactLaw, ...] = (NewtonImpact(), PoissonImpact(), EnergeticImpact())
@@ -393,14 +343,14 @@ def saltation_matrix(
     before, after = (
         ModeSystem(partials, rows_of(dynamics, mode), values) for mode in (event.mode_before, event.mode_after)
     )
-    y = np.concatenate([event.q, event.v_before])
+    site = ImpactSite(partials, values, event.t, event.q, event.v_before)
     chosen = law if law is not None or event.impact is None else _named_law(event.impact.law)
     if chosen is not None and event.impact is not None:
         _check_law(dynamics, event, chosen, values)
     try:
         maps = [
-            event_map(partials, values, chosen, system, _beginning(after, system, event, y), event.t, y, (event,))
-            for system in _endings(before, event, y)
+            event_map(site, chosen, system, _beginning(after, system, event, site.y), (event,))
+            for system in _endings(before, event, site.y)
         ]
     except NoDerivative as refused:
         return Refusal(event.t, str(refused), is_proven=refused.is_proven)

@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.modes import ElementKind
 from hybrid.tolerances import AGREEING, RANK, ROOT
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis.sensitivities.gauss import Segment
     from hybrid.analysis.sensitivities.jumps import Jump
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem
     from hybrid.analysis.sensitivities.surfaces import EventSurface
     from hybrid.dynamics.partials import Partials
     from hybrid.motion.recorded import Event
@@ -30,12 +31,12 @@ __all__ = [
     "Crossing",
     "EventGroup",
     "EventMap",
-    "Passing",
     "Replay",
     "admissible",
     "agreed_map",
+    "chained",
+    "crossing",
     "held_rows",
-    "passing",
 ]
 
 
@@ -99,15 +100,14 @@ class Crossing:
     Attributes
     ----------
     before, after : array, (2n,)
-    state, parameter : array, (2n,) and (c,)
-        Derivatives of the time with respect to the state before the instant and the parameters; zero where the time
-        is given.
+    slope : array, (2n + 1 + c,)
+        Derivatives of the time with respect to ``(q, v, t, parameters)`` before the instant; zero where the time is
+        given.
     """
 
     before: Array
     after: Array
-    state: Array
-    parameter: Array
+    slope: Array
 
 
 @attrs.frozen(eq=False)
@@ -120,18 +120,20 @@ class EventMap:
     Attributes
     ----------
     t : float
-    matrix : array, (2n, 2n)
-        ``S``, the saltation matrix.
-    parameter : array, (2n, c)
-        ``S_p``.
+    slopes : array, (2n, 2n + 1 + c)
+        ``(S, 0, S_p)``, of the state after with respect to ``(q, v, t, parameters)``.
     orders : tuple of tuple of Crossing
         The surfaces met, one after the other; several orders where several are met at once.
     """
 
     t: float
-    matrix: Array
-    parameter: Array
+    slopes: Array
     orders: tuple[tuple[Crossing, ...], ...]
+
+    @property
+    def matrix(self) -> Array:
+        """The saltation matrix ``S``, (2n, 2n)."""
+        return self.slopes[:, : len(self.slopes)]
 
     @property
     def before(self) -> Array:
@@ -146,64 +148,41 @@ class EventMap:
     @property
     def has_one_time(self) -> bool:
         """True if all surfaces that are met at once are so for every change of the motion."""
-        first = self.orders[0][0]
-        return all(
-            _are_alike(first.state, item.state) and _are_alike(first.parameter, item.parameter)
-            for item in self.orders[0]
-        )
+        first, *others = (_blocks(item.slope, len(self.slopes)) for item in self.orders[0])
+        return all(_are_alike(first, other) for other in others)
+
+    def carried(self, changes: Array) -> Array:
+        """Changes of ``(q, v, t, parameters)`` after the event from those before it, (2n + 1 + c, m)."""
+        return np.concatenate([self.slopes @ changes, changes[len(self.slopes) :]])
+
+    def pulled(self, covector: Array) -> Array:
+        """What multiplies changes before the event, (2n + 1 + c,), from what multiplies those after it."""
+        size = len(self.slopes)
+        return np.concatenate([np.zeros(size), covector[size:]]) + covector[:size] @ self.slopes
 
 
-@attrs.frozen(eq=False)
-class Passing:
-    """What happens at an event: its surface, reset, and the modes on either side.
+def chained(first: Array, second: Array) -> Array:
+    """Derivatives of a second step after those of a first, at one time and with the same parameters.
 
-    Attributes
+    Parameters
     ----------
-    before : Point
-    after : Point or None
-        None where the motion ends.
-    surface : EventSurface or None
-        None for an event whose time is given.
-    jump : Jump
+    first : array, (2n, 2n + 1 + c)
+        Of the state between them with respect to ``(q, v, t, parameters)``.
+    second : array, (..., 2n + 1 + c)
+        Of anything with respect to the state between, the time and the parameters.
+
+    Returns
+    -------
+    array, (..., 2n + 1 + c)
+        With respect to those before the first.
     """
-
-    before: Point
-    after: Point | None
-    surface: EventSurface | None
-    jump: Jump
-
-    def map(self) -> EventMap:
-        """Derivatives through the event.
-
-        Raises
-        ------
-        NoDerivative
-            The motion touches the surface without crossing it.
-        """
-        before = self.before
-        size, f = len(before.f), before.f
-        total = self.jump.slopes.shape[1]
-        t, y = float(before.at.t[0]), before.at.y[0]
-        reset, drift = self.jump.slopes[:, :size], self.jump.slopes[:, size]
-        time = np.zeros(total)
-        if self.surface is not None:
-            rate, scale = self.surface.rate(before), self.surface.size(before)
-            if not abs(rate) > _GRAZING * scale:
-                what = f"{self.surface.element!r} grazes: its guard ({self.surface.words})"
-                raise NoDerivative(f"{what} reaches zero with rate {rate:.3g}")
-            time = -self.surface.slope(before) / rate
-        f_after = np.zeros(size) if self.after is None else self.after.f
-        shift = reset @ f + drift - f_after
-        return EventMap(
-            t=t,
-            matrix=reset + np.outer(shift, time[:size]),
-            parameter=self.jump.slopes[:, size + 1 :] + np.outer(shift, time[size + 1 :]),
-            orders=((Crossing(y, self.jump.y, time[:size], time[size + 1 :]),),),
-        )
+    found = second[..., : len(first)] @ first
+    found[..., len(first) :] += second[..., len(first) :]
+    return np.asarray(found)
 
 
-def passing(before: Point, surface: EventSurface | None, jump: Jump, system_after: ModeSystem | None) -> Passing:
-    """What happens at an event, put together.
+def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossing:
+    """The meeting with a surface.
 
     Parameters
     ----------
@@ -212,17 +191,33 @@ def passing(before: Point, surface: EventSurface | None, jump: Jump, system_afte
     surface : EventSurface or None
         None for an event whose time is given.
     jump : Jump
-    system_after : ModeSystem or None
-        Of the mode that begins; None where the motion ends.
 
     Returns
     -------
-    Passing
-    """
-    from hybrid.analysis.sensitivities.mode_system import evaluate_point
+    Crossing
 
-    after = None if system_after is None else evaluate_point(system_after, float(before.at.t[0]), jump.y)
-    return Passing(before, after, surface, jump)
+    Raises
+    ------
+    NoDerivative
+        The motion touches the surface without crossing it.
+    """
+    slope = np.zeros(jump.slopes.shape[1])
+    if surface is not None:
+        rate, scale = surface.rate(before), surface.size(before)
+        if not abs(rate) > _GRAZING * scale:
+            what = f"{surface.element!r} grazes: its guard ({surface.words})"
+            raise NoDerivative(f"{what} reaches zero with rate {rate:.3g}")
+        slope = -surface.slope(before) / rate
+    slope[len(before.f)] = 0.0  # the nominal time stays what it is
+    return Crossing(before.at.y[0], jump.y, slope)
+
+
+def _map(before: Point, met: Crossing, jump: Jump, f_after: Array) -> EventMap:
+    size = len(before.f)
+    shift = jump.slopes[:, :size] @ before.f + jump.slopes[:, size] - f_after
+    slopes = jump.slopes + np.outer(shift, met.slope)
+    slopes[:, size] = 0.0
+    return EventMap(float(before.at.t[0]), slopes, ((met,),))
 
 
 def held_rows(point: Point) -> Array:
@@ -259,30 +254,46 @@ def admissible(point: Point) -> tuple[Array, Array]:
 
     Returns
     -------
-    free : array, (2n, d)
-        Orthonormal columns.
-    follow : array, (2n, c)
-        Least changes of the state that keep what is held as each parameter changes.
+    free : array, (2n + 1 + c, d)
+        Orthonormal columns, changes of the state alone.
+    follow : array, (2n + 1 + c, c)
+        Each parameter changes, and the state by the least that keeps what is held.
     """
     size = len(point.f)
     rows = held_rows(point)
     states, parameters = rows[:, :size], rows[:, size + 1 :]
+    follow = np.eye(rows.shape[1])[:, size + 1 :]
     if not len(rows):
-        return np.eye(size), np.zeros((size, parameters.shape[1]))
+        return np.eye(rows.shape[1], size), follow
     scale = np.linalg.norm(states, axis=1, keepdims=True)
     scale = np.where(scale > 0.0, scale, 1.0)
     _, singular, right = np.linalg.svd(states / scale)
-    rank = int(np.sum(singular > RANK * singular[0]))
-    follow = -np.linalg.pinv(states / scale, rcond=RANK) @ (parameters / scale)
-    return np.asarray(right[rank:].T), np.asarray(follow)
+    free = right[int(np.sum(singular > RANK * singular[0])) :].T
+    follow[:size] = -np.linalg.pinv(states / scale, rcond=RANK) @ (parameters / scale)
+    return np.concatenate([free, np.zeros((len(follow) - size, free.shape[1]))]), follow
 
 
-def agreed_map(passings: Sequence[Passing], reason: str, *, keeps: bool = True) -> EventMap:
+def agreed_map(
+    before: Point,
+    surface: EventSurface | None,
+    jumps: Sequence[Jump],
+    following: ModeSystem | None,
+    reason: str,
+    *,
+    keeps: bool = True,
+) -> EventMap:
     """The map on which all ways through an event agree.
 
     Parameters
     ----------
-    passings : sequence of Passing
+    before : Point
+        At the event, in the mode that ends.
+    surface : EventSurface or None
+        None for an event whose time is given.
+    jumps : sequence of Jump
+        The ways.
+    following : ModeSystem or None
+        Of the mode that begins; None where the motion ends.
     reason : str
         Why there are several ways, for the refusal.
     keeps : bool
@@ -297,36 +308,47 @@ def agreed_map(passings: Sequence[Passing], reason: str, *, keeps: bool = True) 
     NoDerivative
         They do not agree, or a changed motion would leave the mode after the event.
     """
-    maps = [item.map() for item in passings]
-    free, follow = admissible(passings[0].before)
-    images = [(item.matrix @ free, item.matrix @ follow + item.parameter) for item in maps]
-    for other in images[1:]:
-        if not all(_are_alike(a, b) for a, b in zip(images[0], other, strict=True)):
-            raise NoDerivative(reason)
-    after = passings[0].after
-    if keeps and after is not None:
-        _check_kept(after, *images[0], np.concatenate([free, follow], axis=1))
-    return maps[0]
+    t = float(before.at.t[0])
+    points = [None if following is None else evaluate_point(following, t, jump.y) for jump in jumps]
+    found, *others = (
+        _map(before, crossing(before, surface, jump), jump, np.zeros(len(before.f)) if point is None else point.f)
+        for jump, point in zip(jumps, points, strict=True)
+    )
+    allowed = admissible(before)
+    images = [found.slopes @ part for part in allowed]
+    if not all(_are_alike(images, [other.slopes @ part for part in allowed]) for other in others):
+        raise NoDerivative(reason)
+    if keeps and points[0] is not None:
+        _check_kept(points[0], found, np.concatenate(allowed, axis=1))
+    return found
 
 
-def _are_alike(first: Array, second: Array) -> bool:
-    size = max(float(np.max(np.abs(first), initial=0.0)), float(np.max(np.abs(second), initial=0.0)), 1.0)
-    return bool(np.max(np.abs(first - second), initial=0.0) <= _ALIKE * size)
+def _blocks(slope: Array, size: int) -> list[Array]:
+    """The parts of a derivative for the state and for the parameters."""
+    return [slope[..., :size], slope[..., size + 1 :]]
 
 
-def _check_kept(after: Point, free: Array, follow: Array, before: Array) -> None:
-    """Insist that images of what the mode before allows, (2n, d) and (2n, c), keep what the mode after holds."""
+def _are_alike(first: Sequence[Array], second: Sequence[Array]) -> bool:
+    """Whether derivatives agree part by part."""
+    for one, other in zip(first, second, strict=True):
+        size = max(float(np.max(np.abs(one), initial=0.0)), float(np.max(np.abs(other), initial=0.0)), 1.0)
+        if np.max(np.abs(one - other), initial=0.0) > _ALIKE * size:
+            return False
+    return True
+
+
+def _check_kept(after: Point, found: EventMap, allowed: Array) -> None:
+    """Insist that images of what the mode before allows, (2n + 1 + c, d + c), keep what the mode after holds."""
     size = len(after.f)
     rows = held_rows(after)
     if not len(rows):
         return
-    states, parameters = rows[:, :size], rows[:, size + 1 :]
-    left = np.concatenate([states @ free, states @ follow + parameters], axis=1)
-    image = np.concatenate([free, follow, before], axis=1)
+    changed = found.carried(allowed)
+    image = np.abs(np.concatenate([changed, allowed], axis=1))
     n = size // 2
-    sizes = np.repeat([np.max(np.abs(image[:n]), initial=0.0), np.max(np.abs(image[n:]), initial=0.0)], n)
-    terms = np.abs(states) @ sizes + np.max(np.abs(parameters), axis=1, initial=0.0)
-    if (np.abs(left) > _ALIKE * terms[:, None]).any():
+    sizes = np.repeat([np.max(image[:n], initial=0.0), np.max(image[n:size], initial=0.0)], n)
+    terms = np.abs(rows[:, :size]) @ sizes + np.max(np.abs(rows[:, size + 1 :]), axis=1, initial=0.0)
+    if (np.abs(rows @ changed) > _ALIKE * terms[:, None]).any():
         raise NoDerivative(
             "the mode that follows does not hold for a changed motion (a restitution of zero, impacts that accumulate)",
             is_proven=False,

@@ -243,8 +243,7 @@ def _differentiated(
         or integrand.refusal(motion)
         or switch_refusal(
             motion,
-            tangents_along(motion, chosen.start, chosen.chain),
-            chosen.chain,
+            tangents_along(motion, chosen.changes),
             along=integrand.along,
             terminal=integrand.terminal,
         )
@@ -298,7 +297,7 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
             is_limit = event.kind is EventKind.ACCUMULATION
             t, slopes = event.t if is_limit else event_group.map.t, None
             if forward is not None and is_limit:
-                t, slopes = limit_slopes(motion, number, event, forward, chosen)
+                t, slopes = limit_slopes(motion, number, event, forward)
             elif forward is not None and event_group.map.has_one_time:
                 slopes = forward.times[number]
             gradient = {} if slopes is None else dict(zip(chosen.names, slopes.tolist(), strict=True))
@@ -323,7 +322,7 @@ def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> 
             used |= mechanism.expanded(event.elements[-1], field="until").names
     notes = []
     for name in chosen.absent:
-        slopes = chosen.chain[:, chosen.names.index(name)]
+        slopes = chosen.changes[2 * trajectory.dynamics.n + 1 :, chosen.names.index(name)]
         following = {other for other, slope in zip(chosen.partials.parameters, slopes, strict=True) if slope}
         if not following & used:
             notes.append(

@@ -60,6 +60,11 @@ class ImpactSite:
         return len(self.q)
 
     @property
+    def y(self) -> Array:
+        """The state, (2n,)."""
+        return np.concatenate([self.q, self.v])
+
+    @property
     def size(self) -> int:
         """Number of variables ``z``."""
         return 2 * self.n + 1 + len(self.partials.parameters)
@@ -228,21 +233,19 @@ class Jump:
     slopes: Array
 
 
-def no_jump(y: Array, size: int) -> Jump:
+def no_jump(site: ImpactSite) -> Jump:
     """The jump of an event at which the state is continuous.
 
     Parameters
     ----------
-    y : array, (2n,)
-        The state.
-    size : int
-        2n + 1 + c, for c parameters.
+    site : ImpactSite
+        With the state.
 
     Returns
     -------
     Jump
     """
-    return Jump(np.array(y), np.eye(len(y), size))
+    return Jump(site.y, np.eye(2 * site.n, site.size))
 
 
 def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ...]) -> tuple[Jump, ...]:

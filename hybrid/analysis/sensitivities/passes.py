@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import attrs
@@ -33,7 +34,6 @@ __all__ = [
     "compiled_integrand",
     "forward_pass",
     "tangents_along",
-    "transition",
 ]
 
 Array = NDArray[np.float64]
@@ -73,8 +73,8 @@ class ForwardPass:
         Of the state where the motion ends.
     times : tuple of array, (m,)
         Of the times of the event_groups, each that of the first surface met.
-    tangents : tuple of array, (2n, m)
-        Of the states before the event_groups, at their nominal times.
+    tangents : tuple of array, (2n + 1 + c, m)
+        Of the states before the event_groups, at their nominal times, with the changes of time, 0, and parameters.
     """
 
     value: float
@@ -97,85 +97,54 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
     -------
     ForwardPass
     """
-    chain, tangent = chosen.chain, chosen.start
-    value, gradient = 0.0, np.zeros(len(chosen.names))
+    value, gradient, is_ended = 0.0, np.zeros(len(chosen.names)), len(motion.event_groups) == len(motion.segments)
     times: list[Array] = []
     tangents: list[Array] = []
-    if motion.opening is not None:
-        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, segment in enumerate(motion.segments):
+    for index, (segment, along) in enumerate(tangents_along(motion, chosen.changes)):
         part, slopes = integrand.over(segment)
         value += part
-        forcing = parameter_slopes(segment) @ chain
-        tangent, stages = push_forward(segment, tangent, forcing)
-        size = tangent.shape[0]
-        gradient += np.einsum("zi,zia,ziac->c", segment.weights, slopes[:, :, :size], stages)
-        gradient += np.einsum("zi,zia->a", segment.weights, slopes[:, :, size + 1 :]) @ chain
+        tangent = along[-1]
+        stages = along[1:-1].reshape(*slopes.shape, -1)
+        gradient += np.einsum("zi,zia,ziac->c", segment.weights, slopes, stages)
         if index < len(motion.event_groups):
-            event_group = motion.event_groups[index]
-            first = event_group.map.orders[0][0]
-            times.append(first.state @ tangent + first.parameter @ chain)
+            found = motion.event_groups[index].map
+            times.append(found.orders[0][0].slope @ tangent)
             tangents.append(tangent)
-            of_state, of_parameter = integrand.lost(event_group.map, is_last=index == len(motion.segments) - 1)
-            gradient += of_state @ tangent + of_parameter @ chain
-            tangent = event_group.map.matrix @ tangent + event_group.map.parameter @ chain
+            gradient += integrand.lost(found, is_last=index == len(motion.segments) - 1) @ tangent
+    if is_ended:
+        tangent = motion.event_groups[-1].map.carried(tangent)
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
-    size = tangent.shape[0]
-    gradient += slope[:size] @ tangent + slope[size + 1 :] @ chain
-    if len(motion.event_groups) == len(motion.segments):
+    gradient += slope @ tangent
+    size = len(motion.end)
+    if is_ended:
         gradient += slope[size] * times[-1]
-    return ForwardPass(value + terminal, gradient, tangent, tuple(times), tuple(tangents))
+    return ForwardPass(value + terminal, gradient, tangent[:size], tuple(times), tuple(tangents))
 
 
-def tangents_along(motion: Replay, tangent: Array, chain: Array) -> Iterator[tuple[Segment, Array]]:
+def tangents_along(motion: Replay, tangent: Array) -> Iterator[tuple[Segment, Array]]:
     """Tangents at the start of every segment, at its stages and at its end, parameters changing too.
 
     Parameters
     ----------
     motion : Replay
-    tangent : array, (2n, m)
-        At the start.
-    chain : array, (c, m)
-        How the c parameters change.
+    tangent : array, (2n + 1 + c, m)
+        Changes of ``(q, v, t, parameters)`` at the start; those of time are 0.
 
     Returns
     -------
     iterator of (Segment, array)
-        Tangents (S s + 2, 2n, m) of a segment with S steps of s stages.
+        Tangents (S s + 2, 2n + 1 + c, m) of a segment with S steps of s stages.
     """
-    maps = [event_group.map for event_group in motion.event_groups]
     if motion.opening is not None:
-        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, segment in enumerate(motion.segments):
-        end, stages = push_forward(segment, tangent, parameter_slopes(segment) @ chain)
-        yield segment, np.concatenate([tangent[None], stages.reshape(-1, *tangent.shape), end[None]])
-        if index < len(maps):
-            tangent = maps[index].matrix @ end + maps[index].parameter @ chain
-
-
-def transition(motion: Replay, tangent: Array, chain: Array) -> Array:
-    """Tangents carried from the start of a motion to its end.
-
-    Parameters
-    ----------
-    motion : Replay
-    tangent : array, (2n, m)
-        At the start.
-    chain : array, (c, m)
-        How the c parameters change.
-
-    Returns
-    -------
-    array, (2n, m)
-    """
-    maps = [event_group.map for event_group in motion.event_groups]
-    if motion.opening is not None:
-        tangent = motion.opening.map.matrix @ tangent + motion.opening.map.parameter @ chain
-    for index, segment in enumerate(motion.segments):
-        tangent, _ = push_forward(segment, tangent, parameter_slopes(segment) @ chain)
-        if index < len(maps):
-            tangent = maps[index].matrix @ tangent + maps[index].parameter @ chain
-    return tangent
+        tangent = motion.opening.map.carried(tangent)
+    size = len(motion.end)
+    for segment, event_group in zip_longest(motion.segments, motion.event_groups):
+        start, others = tangent[:size], tangent[size:]
+        end, stages = push_forward(segment, start, parameter_slopes(segment) @ others[1:])
+        states = np.concatenate([start[None], stages.reshape(-1, *start.shape), end[None]])
+        along = np.concatenate([states, np.broadcast_to(others, (len(states), *others.shape))], axis=1)
+        yield segment, along
+        tangent = along[-1] if event_group is None else event_group.map.carried(along[-1])
 
 
 def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:
@@ -195,32 +164,24 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
     value : float
     gradient : array, (m,)
     """
-    terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
-    size = motion.segments[0].states.shape[1]
-    value, adjoint, gradient = terminal, slope[:size].copy(), slope[size + 1 :].copy()
+    value, slope = integrand.terminal_at(motion.t_end, motion.end)
+    size, covector = len(motion.end), slope
     for index in reversed(range(len(motion.segments))):
         segment = motion.segments[index]
         if index < len(motion.event_groups):
-            event_group = motion.event_groups[index]
-            is_last = index == len(motion.segments) - 1
-            of_state, of_parameter = integrand.lost(event_group.map, is_last=is_last)
+            found, is_last = motion.event_groups[index].map, index == len(motion.segments) - 1
+            covector = found.pulled(covector) + integrand.lost(found, is_last=is_last)
             if is_last:
-                first = event_group.map.orders[0][0]
-                of_state, of_parameter = (
-                    of_state + slope[size] * first.state,
-                    of_parameter + slope[size] * first.parameter,
-                )
-            gradient += event_group.map.parameter.T @ adjoint + of_parameter
-            adjoint = event_group.map.matrix.T @ adjoint + of_state
+                covector = covector + slope[size] * found.orders[0][0].slope
         part, slopes = integrand.over(segment)
         value += part
-        adjoint, stages = pull_back(segment, adjoint, slopes[:, :, :size])
-        gradient += pulled_parameters(segment, stages)
-        gradient += np.einsum("zi,zia->a", segment.weights, slopes[:, :, size + 1 :])
+        adjoint, stages = pull_back(segment, covector[:size], slopes[:, :, :size])
+        others = covector[size:] + np.einsum("zi,zia->a", segment.weights, slopes[:, :, size:])
+        others[1:] += pulled_parameters(segment, stages)
+        covector = np.concatenate([adjoint, others])
     if motion.opening is not None:
-        gradient += motion.opening.map.parameter.T @ adjoint
-        adjoint = motion.opening.map.matrix.T @ adjoint
-    return value, adjoint @ chosen.start + gradient @ chosen.chain
+        covector = motion.opening.map.pulled(covector)
+    return value, covector @ chosen.changes
 
 
 def parameter_slopes(segment: Segment) -> Array:
@@ -311,24 +272,23 @@ class Integrand:
         slopes = self.along.slope(segment.at.t, segment.at.y, self.trajectory.parameters)
         return float(np.sum(segment.weights * values)), slopes.reshape(S, values.shape[1], -1)
 
-    def lost(self, event_group: EventMap, *, is_last: bool) -> tuple[Array, Array]:
-        """What the shift of an event does to the integral: derivatives with respect to state (2n,) and parameters (c,).
+    def lost(self, event_group: EventMap, *, is_last: bool) -> Array:
+        """What the shift of an event does to the integral: derivatives with respect to ``(q, v, t, parameters)``.
 
         Each surface contributes the integrand before it less the one after it, times the shift of its time.
         """
         return self._lost_in(event_group.t, event_group.orders[0], is_last)
 
-    def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> tuple[Array, Array]:
-        state, parameter = np.zeros_like(crossings[0].state), np.zeros_like(crossings[0].parameter)
+    def _lost_in(self, t: float, crossings: Sequence[Crossing], is_last: bool) -> Array:
+        found = np.zeros_like(crossings[0].slope)
         for number, item in enumerate(crossings):
             ends = is_last and number == len(crossings) - 1
-            jump = self.at(t, item.before) - (0.0 if ends else self.at(t, item.after))
-            state, parameter = state + jump * item.state, parameter + jump * item.parameter
-        return state, parameter
+            found += (self.at(t, item.before) - (0.0 if ends else self.at(t, item.after))) * item.slope
+        return found
 
     def _depends_on_order(self, event_group: EventMap) -> bool:
         """True if a change of the motion changes the integral differently for each order of events met at once."""
-        found = [np.concatenate(self._lost_in(event_group.t, order, False)) for order in event_group.orders]
+        found = [self._lost_in(event_group.t, order, False) for order in event_group.orders]
         size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
         return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_map import Replay, admissible
 from hybrid.analysis.sensitivities.mode_system import evaluate_point
-from hybrid.analysis.sensitivities.passes import tangents_along, transition
+from hybrid.analysis.sensitivities.passes import tangents_along
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
@@ -171,20 +171,17 @@ class Shooting:
             return Refusal(t, str(error), is_proven=False)
         if isinstance(motion, Refusal):
             return motion
-        chain = self.chain(parameters)
-        tangent = np.concatenate([np.eye(2 * n), np.zeros((2 * n, 1))], axis=1)
-        columns = np.concatenate([np.zeros((len(chain), 2 * n)), chain], axis=1)
+        driven = np.concatenate([np.zeros((2 * n + 1, 1)), self.chain(parameters)])
         first = motion.segments[0]
         free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
-        allowed = np.concatenate([free, tangent[:, -1:]], axis=1)
-        moving = columns[:, -allowed.shape[1] :]
-        refusal = switch_refusal(motion, tangents_along(motion, allowed, moving), moving)
+        refusal = switch_refusal(motion, tangents_along(motion, np.concatenate([free, driven], axis=1)))
         if refusal is not None:
             return refusal
-        carried = transition(motion, tangent, columns)
+        *_, (_, along) = tangents_along(motion, np.concatenate([np.eye(len(driven), 2 * n), driven], axis=1))
+        carried = along[-1, : 2 * n]
         residual = self._residual(x, motion.end, T, t, parameters)
         size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), LEAST))
-        return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free)
+        return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free[: 2 * n])
 
     @property
     def _kept(self) -> list[int]:

@@ -26,6 +26,7 @@ from hybrid.analysis.sensitivities.gauss import (
     start_loads,
     step_inverses,
 )
+from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.smoothness import SLOW, check_end, check_smooth, instants, sizes_of, vanishing
@@ -405,4 +406,5 @@ def _event_group(
     t: float,
 ) -> EventGroup:
     after = None if following is None else _beginning(trajectory, partials, following, y)
-    return EventGroup(events, event_map(partials, trajectory.parameters, trajectory.law, before, after, t, y, events))
+    site = ImpactSite(partials, trajectory.parameters, t, *np.split(y, 2))
+    return EventGroup(events, event_map(site, trajectory.law, before, after, events))

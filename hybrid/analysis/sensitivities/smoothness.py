@@ -328,7 +328,6 @@ _PROSE = {"the equations": ("jump", "have a kink")}
 def switch_refusal(
     motion: Replay,
     tangents_along: Iterable[tuple[Segment, Array]],
-    chain: Array,
     *,
     along: CompiledExpression | None = None,
     terminal: CompiledExpression | None = None,
@@ -343,8 +342,6 @@ def switch_refusal(
     motion : Replay
     tangents_along : iterable of (Segment, array)
         Tangents along every segment; looked at only where a switch is met.
-    chain : array, (c, m)
-        How the parameters change with the m directions.
     along, terminal : CompiledExpression, optional
         Integrand and terminal term.
 
@@ -366,26 +363,26 @@ def switch_refusal(
     ]
     if not any(on.any() for here in met for _, _, on in here) and (ending is None or not ending.texts):
         return None
-    sizes = np.zeros(1)
+    sizes, size = np.zeros(1), len(motion.end)
     found: list[Refusal] = []
     for index, (segment, tangents) in enumerate(tangents_along):
-        sizes = np.maximum(sizes, np.max(np.abs(tangents), axis=0))
+        sizes = np.maximum(sizes, np.max(np.abs(tangents[:, :size]), axis=0))
         for name, switches, on in met[index]:
             if on.any():
                 slopes = switches.slopes(*instants(segment), segment.system.parameters)
-                change = _change(slopes, tangents, chain, sizes_of(sizes, duration))
+                change = _change(slopes, tangents, sizes_of(sizes, duration))
                 critical = _critical(switches, segment, on, change, (index == 0, index == len(motion.event_groups)))
                 found += _refusals(name, switches, instants(segment)[0], critical)
     if ending is not None and ending.texts:
-        found += _at_end(motion, ending, tangents[-1], chain, sizes_of(sizes, duration))
+        found += _at_end(motion, ending, tangents[-1], sizes_of(sizes, duration))
     return min(found, key=lambda refusal: refusal.t, default=None)
 
 
-def _change(slopes: Array, tangents: Array, chain: Array, sizes: Array) -> Array:
+def _change(slopes: Array, tangents: Array, sizes: Array) -> Array:
     """How switches change at N instants in all directions, (N, z, m); zero where that is rounding."""
     size = len(sizes)
-    of_state, of_parameter = slopes[..., :size], slopes[..., size + 1 :]
-    change = of_state @ tangents + of_parameter @ chain
+    of_state, of_parameter, chain = slopes[..., :size], slopes[..., size + 1 :], tangents[:, size + 1 :]
+    change = of_state @ tangents[:, :size] + of_parameter @ chain
     terms = np.abs(of_state) @ sizes + np.abs(of_parameter) @ np.abs(chain)
     return np.asarray(np.where(np.abs(change) > _MOVED * terms, change, 0.0))
 
@@ -426,18 +423,17 @@ def _refusals(name: str, switches: Switches, t: Array, critical: Flags) -> list[
     ]
 
 
-def _at_end(motion: Replay, switches: Switches, tangent: Array, chain: Array, sizes: Array) -> list[Refusal]:
+def _at_end(motion: Replay, switches: Switches, tangent: Array, sizes: Array) -> list[Refusal]:
     """What takes the derivative of the terminal term away: any switch of it that is zero, and moved."""
     segment = motion.segments[-1]
     t, y = segment.knots[-1:], segment.states[-1:]
     slopes = switches.slopes(t, y, segment.system.parameters)
     if len(motion.event_groups) == len(motion.segments):  # the end moves along the motion until the event
         last = motion.event_groups[-1].map
-        time = last.orders[0][0].state @ tangent + last.orders[0][0].parameter @ chain
-        change = _change(slopes, (last.matrix @ tangent + last.parameter @ chain)[None], chain, sizes)
-        change = change + slopes[..., len(sizes), None] * time
+        change = _change(slopes, last.carried(tangent)[None], sizes)
+        change = change + slopes[..., len(sizes), None] * (last.orders[0][0].slope @ tangent)
     else:
-        change = _change(slopes, tangent[None], chain, sizes)
+        change = _change(slopes, tangent[None], sizes)
     on = vanishing(switches, segment, t, y, motion.t_end - motion.trajectory.t_start)
     matters = switches.weights(t, y, segment.system.parameters) != 0.0
     return _refusals("the terminal term", switches, t, on & matters & (change != 0.0).any(axis=2))

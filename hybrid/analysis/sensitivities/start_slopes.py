@@ -9,12 +9,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
 from hybrid.dynamics.equations import read
-from hybrid.dynamics.partials import Forces, Partials, partial_derivatives
+from hybrid.dynamics.partials import Partials, partial_derivatives
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import sort_pins
 from hybrid.errors import StateError
@@ -40,23 +41,17 @@ class Directions:
     ----------
     names : tuple of str, length m
         Parameters, and coordinates and velocities (or pins) of the start.
-    parameters : tuple of str
-        Those of them that are parameters.
     partials : Partials
         With respect to all c parameters that change.
-    chain : array, (c, m)
-        How these change with the names.
-    start : array, (2n, m)
-        How the state at the start changes.
+    changes : array, (2n + 1 + c, m)
+        How the state at the start, its time (not at all) and these parameters change with the names.
     absent : tuple of str
         Names that occur in no equation.
     """
 
     names: tuple[str, ...]
-    parameters: tuple[str, ...]
     partials: Partials
-    chain: Array
-    start: Array
+    changes: Array
     absent: tuple[str, ...]
 
 
@@ -95,8 +90,9 @@ def directions(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | Non
         if pins is None
         else _from_pins(trajectory, partials, chain, tuple(names), pins, chosen)
     )
+    changes = np.concatenate([start, np.zeros((1, len(names))), chain])
     absent = tuple(name for name in chosen if not _occurs(dynamics, changing, slopes[:, chosen.index(name)]))
-    return Directions(tuple(names), chosen, partials, chain, start, absent)
+    return Directions(tuple(names), partials, changes, absent)
 
 
 def _initial_names(dynamics: Dynamics, pins: Pins | None, parameters: Values) -> tuple[str, ...]:
@@ -146,50 +142,30 @@ def _from_pins(
     dynamics, n = trajectory.dynamics, trajectory.dynamics.n
     completed = sort_pins(dynamics.at(trajectory.parameters), pins)
     limits = [f"slip.{name}{axis}" for name in completed.sides for axis in ("", ".1", ".2")]
-    rows, rights = [], []
-    for name in (*completed.positions, *completed.velocities):
-        row, slopes = _pinned(trajectory, partials, name)
-        right = -slopes @ chain
+    pinned = (*completed.positions, *completed.velocities)
+    site = ImpactSite(partials, trajectory.parameters, trajectory.t_start, trajectory.q_start, trajectory.v_start)
+    found = {name: slopes[0] for name, slopes in site.slopes(site.v).items()}
+    rights = np.zeros((2 * n, len(names)))
+    for right, name in zip(rights, pinned, strict=False):  # what the constraints hold follows
         if name in names:
-            right[names.index(name)] += 1.0
+            right[names.index(name)] = 1.0
         elif isinstance(pins.get(name), str) and chosen and name not in limits:
-            text = str(pins[name])
-            right[[names.index(item) for item in chosen]] += text_slopes(
-                dynamics, text, chosen, parameters=trajectory.parameters
+            right[[names.index(item) for item in chosen]] = text_slopes(
+                dynamics, str(pins[name]), chosen, parameters=trajectory.parameters
             )
-        rows.append(row)
-        rights.append(right)
-    state, parameter = _slopes_at_start(trajectory, partials)
-    for quantity in ("constraint", "constraint_dot"):
-        for index in completed.independent:
-            rows.append(state[quantity][index, : 2 * n])
-            rights.append(-parameter[quantity][index] @ chain)
-    return np.linalg.solve(np.array(rows), np.array(rights))
+    held = [found[quantity][index] for quantity in ("constraint", "constraint_dot") for index in completed.independent]
+    rows = np.array([*(_pinned(dynamics, found, name) for name in pinned), *held])
+    return np.linalg.solve(rows[:, : 2 * n], rights - rows[:, 2 * n + 1 :] @ chain)
 
 
-def _slopes_at_start(trajectory: Trajectory, partials: Partials) -> tuple[dict[str, Array], dict[str, Array]]:
-    dynamics = trajectory.dynamics
-    y = np.concatenate([trajectory.q_start, trajectory.v_start])[None, :]
-    p = max((columns.stop for columns in dynamics.columns.values()), default=0)
-    sizes = (dynamics.n, len(dynamics.contacts), p, len(dynamics.rigid))
-    none = Forces(*(np.zeros((1, size)) for size in sizes))
-    t = np.array([trajectory.t_start])
-    state = partials.state(t, y, none, trajectory.parameters)
-    parameter = partials.parameter(t, y, none, trajectory.parameters)
-    return {name: value[0] for name, value in state.items()}, {name: value[0] for name, value in parameter.items()}
-
-
-def _pinned(trajectory: Trajectory, partials: Partials, name: str) -> tuple[Array, Array]:
-    """Derivatives of a pinned quantity with respect to the state, (2n,), and the parameters, (c,)."""
-    dynamics, n = trajectory.dynamics, trajectory.dynamics.n
+def _pinned(dynamics: Dynamics, found: Mapping[str, Array], name: str) -> Array:
+    """Derivatives of a pinned quantity with respect to ``(q, v, t, parameters)``."""
     names = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
     if name in names:
-        return np.eye(2 * n)[names.index(name)], np.zeros(len(partials.parameters))
+        return np.asarray(np.eye(found["balance"].shape[1])[names.index(name)])
     quantity, element, *axis = name.split(".")
     index = dynamics.contacts.index(element) if quantity != "slip" else dynamics.columns[element].start
-    index += int(axis[0]) - 1 if axis else 0
-    state, parameter = _slopes_at_start(trajectory, partials)
-    return state[quantity][index, : 2 * n], parameter[quantity][index]
+    return np.asarray(found[quantity][index + (int(axis[0]) - 1 if axis else 0)])
 
 
 def _occurs(dynamics: Dynamics, changing: tuple[str, ...], slopes: Array) -> bool:
@@ -244,10 +220,8 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
     if resting:
         return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
     held = _held(motion, evaluate_point(segment.system, t, _start(motion)))
-    size = segment.states.shape[1]
-    change = held[:, :size] @ chosen.start + held[:, size + 1 :] @ chosen.chain
-    terms = np.abs(held[:, :size]) @ np.abs(chosen.start) + np.abs(held[:, size + 1 :]) @ np.abs(chosen.chain)
-    wrong = (np.abs(change) > _HELD * terms).any(axis=0)
+    terms = np.abs(held) @ np.abs(chosen.changes)
+    wrong = np.any(np.abs(held @ chosen.changes) > _HELD * terms, axis=0)
     if not wrong.any():
         return None
     guilty = ", ".join(name for name, is_wrong in zip(chosen.names, wrong, strict=True) if is_wrong)

@@ -205,9 +205,8 @@ class _ConditionWriter:
             return counted, sign
         if operation == "**" and isinstance(exponent := build.value(arguments[1]), int):
             inner, own = self._factors(arguments[0])
-            return {factor: (times * abs(exponent) - 1) % 2 + 1 for factor, times in inner.items()}, own ** abs(
-                exponent
-            )
+            n = abs(exponent)
+            return {factor: (times * n - 1) % 2 + 1 for factor, times in inner.items()}, own**n
         return {node: 1}, 1
 
     def _participants(self) -> tuple[list[_Participant], list[int], list[Clause]]:
@@ -233,7 +232,10 @@ class _ConditionWriter:
         states = self.states
         gap, rate = states.pinned(f"gap.{name}"), states.pinned(f"gap_dot.{name}")
         if gap is None:
-            gaps.append(states.at(states.dynamics.equations.gap[states.dynamics.contacts.index(name)]))
+            found = self.build.collected(states.at(states.dynamics.equations.gap[states.dynamics.contacts.index(name)]))
+            if _seems_zero(states, found):
+                raise StateError(f"the gap of {name} vanishes everywhere: pin gap.{name} at 0 in place of a coordinate")
+            gaps.append(found)
             return False
         value, speed = self.build.value(gap), None if rate is None else self.build.value(rate)
         if value is None:
@@ -336,8 +338,7 @@ class _ConditionWriter:
             for row in mode.equations:
                 led = [index for index in row.beta if index in mode.element.tangential]
                 followed = [index for index in row.beta if index not in led]
-                gone = led or followed
-                for index in gone:
+                for index in led or followed:
                     columns.pop(index, None)
                 if led and followed and followed[0] in columns:
                     columns[followed[0]][led[0]] = build.negate(self._node(row.beta[followed[0]]))

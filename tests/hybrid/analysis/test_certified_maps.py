@@ -1,5 +1,6 @@
 """Certified maps: bounds against areas by hand, boxes against states in ball arithmetic, proofs and witnesses."""
 
+import math
 from fractions import Fraction
 from math import pi
 
@@ -271,6 +272,18 @@ def test_bad_input_is_named(axes, options, message):
 def test_friction_that_becomes_negative_is_refused():
     with pytest.raises(DeclarationError, match="must not be negative"):
         rod(["phi=0:pi", "mu=-1:1"], {"phi_dot": 0})
+
+
+@pytest.mark.parametrize("y", ["sin(0.5)", repr(math.sin(0.5))])  # to the digit, and to rounding
+def test_a_contact_that_coordinates_close_is_not_called_open(y):
+    axes, pins = ["mu=0:1", "m=1:2"], {"x": 0, "phi": 0.5, "gap_dot.tip": 0, "slip.tip": 1, "phi_dot": 0}
+    sampled = region_map(dynamics_of("rod_on_incline"), axes=[f"{axis}:3" for axis in axes], pins={"y": y, **pins})
+    assert sampled.regions == ("slide+",)
+    with pytest.raises(StateError, match=r"the gap of tip vanishes everywhere: pin gap\.tip at 0"):
+        certified("rod_on_incline", axes, {"y": y, **pins})
+    for pin, label in (({"gap.tip": 0}, "slide+"), ({"y": 1}, "free")):
+        found = certified("rod_on_incline", axes, {**pin, **pins})
+        assert set(found.regions) == {label} and found.regions[label][0] > 1 - 1e-12
 
 
 @pytest.mark.parametrize(

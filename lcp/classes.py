@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import attrs
 import numpy as np
@@ -22,9 +22,6 @@ from lcp.exact.certificate import Number, RationalLCP, rational
 from lcp.exact.search import find_solution, integer_dictionary
 from lcp.polytopes import face_generators
 from lcp.problem import LCP
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = [
     "Matrix",

@@ -5,8 +5,6 @@ Lemke's method in a condensed tableau of arrays, careful at every tie.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +14,6 @@ from lcp.errors import LCPError
 from lcp.path import PLAIN_MAX_N, end_of_path, residual_of
 from lcp.problem import LCP, FloatArray, Solution, Status, float_array, scaled, value_key
 from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
-
-if TYPE_CHECKING:
-    from lcp.problem import FloatArray
 
 __all__ = ["Lemke", "Tableau", "polished"]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from lcp.dictionary import Dictionary
-    from lcp.problem import LCP, FloatArray
+    from lcp.problem import LCP
 
 __all__ = ["Generators", "Polytope", "cone_generators", "polytope"]  # the others serve the searches alone
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     import networkx
 
-    from hybrid.automaton.location import Location
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State

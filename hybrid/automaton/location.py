@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.automaton.algebra import Algebra, RowTable
-    from hybrid.automaton.closed_form import Motion
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics, Values

@@ -24,7 +24,7 @@ import click
 from hybrid.progress import answers_come_first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 __all__ = ["ExitStatus", "main", "program", "run"]
 

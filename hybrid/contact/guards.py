@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hybrid.contact.table import ElementMode, ForceElement
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Terms
     from hybrid.dynamics.partials import Forces
 

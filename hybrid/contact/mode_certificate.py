@@ -29,7 +29,7 @@ from lcp.exact.certificate import fraction, integer_row, rational_vector
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 

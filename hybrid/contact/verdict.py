@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hybrid.contact.branches import Branch, ForceSet
-    from hybrid.contact.certificate import Certificate
     from hybrid.contact.conditions import Scale
     from hybrid.contact.cover.certificate import CoverCertificate
     from hybrid.contact.mode_certificate import ModeCertificate

@@ -26,7 +26,7 @@ from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hybrid.declaration.fields import Entry, Kind, Traits
+    from hybrid.declaration.fields import Entry, Traits
     from hybrid.declaration.parts import AbstractMechanism
 
 

@@ -16,7 +16,7 @@ from hybrid.dynamics.equations import Reader
 from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, dot, jacobian, switches, sympy_expressions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.equations import Equations

@@ -33,7 +33,7 @@ from hybrid.reporting.touching import Touching, drawn_points, touching
 from hybrid.tolerances import CENTRAL_STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from hybrid.contact import Branch
     from hybrid.dynamics import Dynamics, State

@@ -33,13 +33,12 @@ from hybrid.explorer.jobs import Jobs
 from hybrid.explorer.questions import MAX_BODY, read_question
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
 
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn import Server
 
-    from hybrid.explorer.jobs import Jobs
 
 __all__ = [
     "HEADERS",

@@ -24,11 +24,9 @@ from hybrid.dynamics.partials import Forces
 from hybrid.tolerances import LEAST, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from hybrid.contact.guards import Guard
     from hybrid.contact.modes import Mode
-    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics, Terms
 
 

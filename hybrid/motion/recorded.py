@@ -24,8 +24,6 @@ from hybrid.motion.numeric import Flow, Observation
 from hybrid.motion.projection import rank_guard
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hybrid.contact.guards import Guard
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
     from hybrid.contact.modes import Mode

@@ -34,14 +34,13 @@ from hybrid.motion.steps import PLACES, Stepper
 from hybrid.tolerances import ROUNDING, SUMMED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Set
 
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.modes import ActiveElement, Mode
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Terms
-    from hybrid.motion.context import Context
     from hybrid.motion.events import Watch
 
 __all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "modes_of", "with_history"]

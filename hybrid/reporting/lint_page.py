@@ -17,7 +17,7 @@ from hybrid.reporting.symbols import number_text
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure

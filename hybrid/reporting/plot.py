@@ -23,12 +23,9 @@ from hybrid.reporting.samples import quantity, sampled
 from hybrid.reporting.symbols import axis_label, heading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from numpy.typing import NDArray
 
     from hybrid.analysis import Axis, Boundary, CertifiedMap, RegionMap
     from hybrid.motion import Trajectory

@@ -21,7 +21,7 @@ from hybrid.reporting.wording import settled
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from hybrid.analysis import Comparison
     from hybrid.dynamics import Dynamics, State

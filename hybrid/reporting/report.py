@@ -394,7 +394,6 @@ def _critical(
     from hybrid.contact.sliding import BilateralContactError
     from hybrid.dynamics.state import pin_names
     from hybrid.reporting.branches import branch_through
-    from hybrid.reporting.window import pins_around
 
     positions = pin_names(dynamics)[0]
     if axis.name not in positions:

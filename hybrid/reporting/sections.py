@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from hybrid.reporting.page import body_html, picture_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from hybrid.analysis import (
         CertifiedFriction,

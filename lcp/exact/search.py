@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -14,11 +13,6 @@ from lcp.errors import LCPError
 from lcp.exact.certificate import NoSolutionCertificate, Number, RationalLCP, Refutation, rational, rational_vector
 from lcp.polytopes import face_generators
 from lcp.problem import LCP, Status
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lcp.problem import LCP
 
 __all__ = [
     "ExactPiece",

@@ -13,7 +13,6 @@ One problem of up to four unknowns by the signs of its principal minors, as a ba
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +33,6 @@ from lcp.kernels.signs import (
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 from lcp.problem import FloatArray
 from lcp.tolerances import ZERO
-
-if TYPE_CHECKING:
-    from lcp.problem import FloatArray
 
 __all__ = ["UNCLEAR", "clear_bases", "equilibrate", "every_solution", "largest_entry", "largest_matrix_entry"]
 

@@ -23,7 +23,7 @@ from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from hybrid.dynamics.derive import Dynamics
 

@@ -36,7 +36,6 @@ from hybrid.tolerances import NOTHING, Tolerances
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hybrid.contact.compliance.path import CompliantMotion
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State

@@ -23,8 +23,6 @@ from hybrid.motion.recorded import EventKind
 from hybrid.tolerances import CLEAR, RESOLVED, STEP_ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.singular_points import SingularPoint
     from hybrid.dynamics.state import State

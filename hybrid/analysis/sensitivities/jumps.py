@@ -24,7 +24,6 @@ from hybrid.expressions import NotDifferentiable
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
-    from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.dynamics.derive import Terms, Values
 
 __all__ = ["ImpactSite", "Jump", "impact_jumps", "no_jump", "problem_change", "velocity_slopes"]

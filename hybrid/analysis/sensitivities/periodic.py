@@ -29,8 +29,6 @@ from hybrid.motion.simulate import simulate
 from hybrid.tolerances import CLEAR, INTEGRATED, LEAST, RANK, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.motion.trajectory import Trajectory
@@ -429,8 +427,6 @@ def periodic_of(shooting: Shooting, shot: Shot) -> PeriodicMotion:
     -------
     PeriodicMotion
     """
-    from hybrid.dynamics.state import State
-
     n = shooting.dynamics.n
     names = shooting.dynamics.mechanism.coordinates
     gone = shot.end - shot.x

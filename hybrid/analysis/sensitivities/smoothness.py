@@ -20,17 +20,13 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
-    from hybrid.dynamics.partials import Switches
-
-    Guard = Callable[[Response], NDArray[np.float64]]
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from hybrid.analysis.sensitivities.event_map import Replay
-    from hybrid.analysis.sensitivities.gauss import Segment
-    from hybrid.dynamics.partials import CompiledExpression
+    from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.dynamics.partials import CompiledExpression, Switches
+
+    Guard = Callable[[Response], NDArray[np.float64]]
 
 __all__ = [
     "SLOW",

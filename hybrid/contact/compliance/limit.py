@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hybrid.contact.compliance.path import Array
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["KINDS", "ContactRates", "PlanarLimit", "frozen_machine", "planar_limit", "several_limit"]

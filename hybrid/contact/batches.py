@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.componentwise import Components, ModeSolution, components, solve_mode
-from hybrid.contact.conditions import conditions, dependence, problem_scale
+from hybrid.contact.componentwise import ModeSolution, solve_mode
+from hybrid.contact.conditions import ScaledProblem, conditions, dependence, problem_scale
 from hybrid.contact.families import SharedConditions, families
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import unnamed_labels
@@ -138,7 +138,7 @@ def decide_together(
         Those that are too close to a tie; their margin in the table is 0.
     """
     shape = where.shape if where.all() else (int(where.sum()),)
-    parts = components(problem)
+    parts = ScaledProblem.of(problem, problem_scale(problem))
     doubtful = np.zeros(shape, dtype=bool)
     margin = np.full(shape, np.inf)
     outcomes: list[_Outcome] = []
@@ -167,7 +167,7 @@ def decide_together(
 
 def _outcome(
     problem: ContactProblem,
-    parts: Components,
+    parts: ScaledProblem,
     modes: tuple[ModeConditions, ...],
     shape: tuple[int, ...],
     tolerances: Tolerances,
@@ -198,7 +198,7 @@ def _outcome(
     return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, has_forces, forces)
 
 
-def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances) -> tuple[Any, Any]:
+def thresholds(parts: ScaledProblem, solution: ModeSolution, tolerances: Tolerances) -> tuple[Any, Any]:
     """Regularity down to which the equations of a mode count as singular, and slack that has a sign.
 
     Rounding of the equations changes their solution, and slacks with it, by the inverse of the regularity: no entry of
@@ -206,7 +206,7 @@ def thresholds(parts: Components, solution: ModeSolution, tolerances: Tolerances
 
     Parameters
     ----------
-    parts : Components
+    parts : ScaledProblem
     solution : ModeSolution
     tolerances : Tolerances
 
@@ -263,7 +263,7 @@ def _shared(
 
 
 def _verdicts(
-    parts: Components, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances
+    parts: ScaledProblem, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances
 ) -> NDArray[np.uint8]:
     count = np.zeros(shape, dtype=np.uint8)
     has_family = np.zeros(shape, dtype=bool)
@@ -282,7 +282,7 @@ def _verdicts(
     return verdict
 
 
-def _accelerations(parts: Components, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
+def _accelerations(parts: ScaledProblem, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
     """Scaled contact accelerations (k, r) of a mode at some of the states."""
     rows = []
     with np.errstate(invalid="ignore"):  # a mode that is singular at a state does not fit there
@@ -293,7 +293,7 @@ def _accelerations(parts: Components, outcome: _Outcome, where: tuple[NDArray[np
     return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
 
 
-def _belongs(parts: Components, outcome: _Outcome, outcomes: list[_Outcome], tolerances: Tolerances) -> Flags:
+def _belongs(parts: ScaledProblem, outcome: _Outcome, outcomes: list[_Outcome], tolerances: Tolerances) -> Flags:
     """Where the forces of a mode are among those that another mode leaves undetermined: no solution of its own."""
     belongs = np.zeros(outcome.fits.shape, dtype=bool)
     for other in outcomes:
@@ -320,7 +320,9 @@ def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolera
     return distinct
 
 
-def _is_unclear(parts: Components, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances) -> Flags:
+def _is_unclear(
+    parts: ScaledProblem, outcomes: list[_Outcome], shape: tuple[int, ...], tolerances: Tolerances
+) -> Flags:
     """Where two modes fit with almost the same forces, or different forces and almost the same accelerations."""
     unclear = np.zeros(shape, dtype=bool)
     for later, outcome in enumerate(outcomes):
@@ -338,7 +340,7 @@ def _is_unclear(parts: Components, outcomes: list[_Outcome], shape: tuple[int, .
 
 
 def _labels(
-    problem: ContactProblem, parts: Components, outcome: _Outcome, listed: Flags, tolerances: Tolerances
+    problem: ContactProblem, parts: ScaledProblem, outcome: _Outcome, listed: Flags, tolerances: Tolerances
 ) -> Iterator[tuple[str, Flags]]:
     """Labels of a mode, and where each of them holds among the states where the mode is to be listed."""
     if not listed.any():

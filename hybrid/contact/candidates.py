@@ -13,8 +13,8 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import (
-    FloatProblem,
     Scale,
+    ScaledProblem,
     conditions,
     dependence,
 )
@@ -172,7 +172,7 @@ def all_candidates(problem: ContactProblem, scale: Scale, tolerances: Tolerances
     tuple of Candidate
         In the order of :func:`mode_combinations`.
     """
-    numbers = FloatProblem.of(problem, scale)
+    numbers = ScaledProblem.of(problem, scale)
     return tuple(_candidate(problem, numbers, modes, scale, tolerances) for modes in mode_combinations(problem))
 
 
@@ -193,12 +193,12 @@ def candidate(
     -------
     Candidate
     """
-    return _candidate(problem, FloatProblem.of(problem, scale), modes, scale, tolerances)
+    return _candidate(problem, ScaledProblem.of(problem, scale), modes, scale, tolerances)
 
 
 def _candidate(
     problem: ContactProblem,
-    numbers: FloatProblem,
+    numbers: ScaledProblem,
     modes: tuple[ModeConditions, ...],
     scale: Scale,
     tolerances: Tolerances,
@@ -263,7 +263,7 @@ def status_of(scaled_slacks: Sequence[float], limit: float) -> CandidateStatus:
 
 
 def _in_units(
-    numbers: FloatProblem,
+    numbers: ScaledProblem,
     modes: tuple[ModeConditions, ...],
     x: Sequence[float],
     slacks: Sequence[float],
@@ -293,7 +293,7 @@ def _labels(modes: tuple[ModeConditions, ...]) -> tuple[tuple[str, str], ...]:
 
 def _singular_candidate(
     problem: ContactProblem,
-    numbers: FloatProblem,
+    numbers: ScaledProblem,
     modes: tuple[ModeConditions, ...],
     scale: Scale,
     tolerances: Tolerances,

@@ -14,39 +14,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.conditions import least_size, lost_share, row_scale
+from hybrid.contact.conditions import weight_of
 from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from hybrid.contact.conditions import ScaledProblem
     from hybrid.contact.modes import ModeConditions, Row
-    from hybrid.contact.problem import ContactProblem
 
 Array = NDArray[np.float64]
-
-
-@attrs.frozen(eq=False)
-class Components:
-    """A contact problem in units of its own size: ``a = G x + c``.
-
-    Attributes
-    ----------
-    G : tuple of tuple of array
-    c : tuple of array
-    row : tuple of array
-        Units of the rows, ``sqrt(G_ii)``.
-    size : array
-        Unit of the accelerations, so that the largest of ``abs(c)`` is 1.
-    lost : array
-        Rounding of a slack per unit of the largest force.
-    """
-
-    G: tuple[tuple[Array, ...], ...]
-    c: tuple[Array, ...]
-    row: tuple[Array, ...]
-    size: Array
-    lost: Array
 
 
 @attrs.frozen(eq=False)
@@ -91,41 +68,7 @@ class ModeSolution:
         return forces
 
 
-def components(problem: ContactProblem) -> Components:
-    """A contact problem at many states, scaled and taken apart.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-        At one state or many.
-
-    Returns
-    -------
-    Components
-        With arrays that broadcast to the shape (...) of the states.
-    """
-    units = row_scale(problem)
-    row = tuple(units[..., i] for i in range(problem.n_rows))
-    accelerations = [problem.c[..., i] / unit for i, unit in enumerate(row)]
-    sizes = [least_size(problem.c[..., i], problem.rounding[..., i]) / unit for i, unit in enumerate(row)]
-    for element in problem.elements:
-        if element.normal is None:
-            sizes.append(np.abs(element.static_friction) * row[element.tangential[0]])
-    size = reduce(np.maximum, sizes) if sizes else np.ones(())
-    size = np.where(size > 0, size, 1.0)
-    return Components(
-        G=tuple(
-            tuple(problem.G[..., i, j] / (row[i] * row[j]) for j in range(problem.n_rows))
-            for i in range(problem.n_rows)
-        ),
-        c=tuple(item / size for item in accelerations),
-        row=row,
-        size=size,
-        lost=lost_share(problem),
-    )
-
-
-def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolution:
+def solve_mode(problem: ScaledProblem, modes: Sequence[ModeConditions]) -> ModeSolution:
     """Solve the equations of one mode and evaluate its inequalities, at all states.
 
     Equations between forces alone (no force, sliding friction) are substituted, which leaves one unknown for every
@@ -133,7 +76,7 @@ def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolu
 
     Parameters
     ----------
-    problem : Components
+    problem : ScaledProblem
     modes : sequence of ModeConditions
 
     Returns
@@ -153,7 +96,7 @@ def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolu
         if others:
             factors[pivot] = others[0][0], -others[0][1] / lead
         if np.any(row.constant):
-            constants[pivot] = -row.constant / (problem.size * _weight(problem, row)) / lead
+            constants[pivot] = -row.constant / (problem.size * weight_of(row, problem.row)) / lead
     given = {next(iter(row.beta)) for row in equations if not row.alpha}
     unknown = [index for index in range(len(problem.c)) if index not in given]
     answers = _Answers(problem, unknown, factors, constants)
@@ -171,12 +114,12 @@ def solve_mode(problem: Components, modes: Sequence[ModeConditions]) -> ModeSolu
     return ModeSolution(solved, factors, constants, least, regularity * np.abs(determinant))
 
 
-def accelerations(problem: Components, solution: ModeSolution) -> list[Array]:
+def accelerations(problem: ScaledProblem, solution: ModeSolution) -> list[Array]:
     """Scaled contact accelerations under the forces of a mode, one for every row.
 
     Parameters
     ----------
-    problem : Components
+    problem : ScaledProblem
     solution : ModeSolution
 
     Returns
@@ -194,7 +137,7 @@ def accelerations(problem: Components, solution: ModeSolution) -> list[Array]:
 class _Answers:
     """Contact accelerations as linear functions of the unknown forces."""
 
-    problem: Components
+    problem: ScaledProblem
     unknown: Sequence[int]
     factors: Mapping[int, tuple[int, Array]]
     constants: Mapping[int, Array]
@@ -213,20 +156,14 @@ class _Answers:
         return _sum([self.problem.c[index], *(line[j] * constant for j, constant in self.constants.items())])
 
 
-def _force_terms(problem: Components, row: Row) -> list[tuple[int, Array]]:
+def _force_terms(problem: ScaledProblem, row: Row) -> list[tuple[int, Array]]:
     """Scaled coefficients of the forces in a row, the largest 1."""
-    weight = _weight(problem, row)
+    weight = weight_of(row, problem.row)
     return [(index, np.asanyarray(value / problem.row[index] / weight)) for index, value in row.beta.items()]
 
 
-def _weight(problem: Components, row: Row) -> Array:
-    sizes = [np.abs(value) * problem.row[index] for index, value in row.alpha.items()]
-    sizes += [np.abs(value) / problem.row[index] for index, value in row.beta.items()]
-    return reduce(np.maximum, sizes)
-
-
-def _slack(problem: Components, answers: _Answers, solved: Mapping[int, Array], row: Row) -> Array:
-    weight = _weight(problem, row)
+def _slack(problem: ScaledProblem, answers: _Answers, solved: Mapping[int, Array], row: Row) -> Array:
+    weight = weight_of(row, problem.row)
     coefficients: dict[int, list[Array]] = {p: [] for p in answers.unknown}
     rest: list[Array] = []
     for index, value in row.alpha.items():

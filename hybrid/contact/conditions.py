@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import operator
-from functools import cache
+from functools import cache, reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import numpy as np
 
-from hybrid.dynamics.arithmetic import ARRAYS, arithmetic_of
+from hybrid.dynamics.arithmetic import ARRAYS, FLOATS, arithmetic_of
 from hybrid.expressions import straight_line
 from hybrid.tolerances import CANCELLED, ROUNDING, SIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from hybrid.contact.modes import ActiveElement, ModeConditions, Row
+    from hybrid.contact.modes import ModeConditions, Row
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.arithmetic import Arithmetic
     from hybrid.expressions import StraightLine
@@ -88,23 +88,6 @@ class Conditions:
     b: NDArray[np.float64]
 
 
-def row_scale(problem: ContactProblem) -> NDArray[np.float64]:
-    """Units of the rows of a problem, see :class:`Scale`.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-        At one state or many.
-
-    Returns
-    -------
-    array, (..., r)
-        Square roots of mobilities, 1/kg^(1/2) where rows are lengths.
-    """
-    kind = _arithmetic(problem)
-    return kind.stacked(_units(problem.length, _roots(problem.G, kind), kind))
-
-
 def _arithmetic(problem: ContactProblem) -> Arithmetic:
     return arithmetic_of(
         problem.c, problem.length, problem.rounding, matrices=(problem.G, problem.response_W, problem.terms.M)
@@ -117,25 +100,6 @@ def _units(length: Any, roots: Sequence[Any], kind: Arithmetic) -> list[Any]:
     least, other = _LEAST_ROW * largest, chosen(largest > 0.0, largest, 1.0)
     units = [chosen(root > 0.0, root, length) for root, length in zip(roots, lengths, strict=True)]
     return [chosen(unit > least, unit, other) for unit in units]
-
-
-def lost_share(problem: ContactProblem) -> NDArray[np.float64]:
-    """Rounding of a slack per unit of the largest scaled force, see :class:`Scale`.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-        At one state or many.
-
-    Returns
-    -------
-    array, (...)
-        Dimensionless.
-    """
-    kind = _arithmetic(problem)
-    return np.asanyarray(
-        _lost(problem.terms.M, problem.response_W, problem.G, problem.length, _roots(problem.G, kind), kind)
-    )
 
 
 def _lost(M: Any, response: Any, G: Any, length: Any, roots: Sequence[Any], kind: Arithmetic) -> Any:
@@ -160,7 +124,7 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
     """
     kind = _arithmetic(problem)
     directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
-    lengths = np.linalg.svd(directions / row_scale(problem)[..., None, :], compute_uv=False)
+    lengths = np.linalg.svd(directions / problem_scale(problem).row[..., None, :], compute_uv=False)
     is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
     amplified = _amplification(problem.terms.M, problem.response_W, problem.G, kind)
     is_blurred = np.asanyarray(_INVERTED * amplified > _TOLD_FROM_ZERO)
@@ -226,7 +190,8 @@ def problem_scale(problem: ContactProblem) -> Scale:
             limits[element.tangential[0]] = abs(element.static_friction)
     given = (problem.terms.M, problem.response_W, problem.G, problem.length, problem.c, problem.rounding)
     is_many = any(map(np.ndim, limits))
-    if not is_many and given[1].ndim == 2 and 0 < problem.n_rows <= _FEW and len(given[0]) <= _FEW:
+    is_plain = type(problem.G) is np.ndarray and given[1].ndim == 2 and not is_many
+    if is_plain and 0 < problem.n_rows <= _FEW and len(given[0]) <= _FEW:
         found = _straight(*given[1].shape)(*given, np.array(limits))
         if found is not None:
             return Scale(*found)
@@ -266,17 +231,18 @@ def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) 
     Conditions
         In the order of the modes; every row is divided by its largest scaled coefficient.
     """
-    if _is_one_state(problem, scale):
-        found, r = FloatProblem.of(problem, scale).conditions(modes), problem.n_rows
-        E, A = (np.array(rows).reshape(len(rows), r) for rows in (found.E, found.A))
-        return Conditions(E, np.array(found.e), A, np.array(found.b))
-    equations = [row for mode in modes for row in mode.equations]
-    inequalities = [row for mode in modes for row in mode.inequalities]
-    G = problem.G / (scale.row[..., :, None] * scale.row[..., None, :])
-    c = problem.c / (scale.row * scale.size[..., None])
-    return Conditions(
-        *_assemble(equations, problem.n_rows, G, c, scale), *_assemble(inequalities, problem.n_rows, G, c, scale)
-    )
+    found, r = ScaledProblem.of(problem, scale).conditions(modes), problem.n_rows
+    e, b = (_stacked([[entry] for entry in constants], 1)[..., 0] for constants in (found.e, found.b))
+    return Conditions(_stacked(found.E, r), e, _stacked(found.A, r), b)
+
+
+def _stacked(lines: Sequence[Sequence[Any]], width: int) -> NDArray[np.float64]:
+    """A matrix (..., number of lines, width) of entries that broadcast to one shape."""
+    entries = [entry for line in lines for entry in line]
+    stacked = np.empty((len(entries), *np.broadcast_shapes(*map(np.shape, entries))))
+    for place, entry in enumerate(entries):
+        stacked[place] = entry
+    return np.moveaxis(stacked, 0, -1).reshape(*stacked.shape[1:], len(lines), width)
 
 
 def acceleration_shares(
@@ -303,63 +269,28 @@ def acceleration_shares(
         shares = np.zeros((len(rows), len(unit)))
         for place, row in enumerate(rows):
             for index, value in row.alpha.items():
-                shares[place, index] = float(value) * unit[index] / _weight(row, unit)
+                shares[place, index] = float(value) * unit[index] / weight_of(row, unit)
         found.append(shares)
     return found[0], found[1]
 
 
-def _is_one_state(problem: ContactProblem, scale: Scale) -> bool:
-    if problem.G.ndim != 2 or problem.c.ndim != 1 or np.ndim(scale.size):
-        return False
-    return all(np.ndim(value) == 0 for element in problem.elements for value in _numbers(element))
-
-
-def _numbers(element: ActiveElement) -> Iterator[Any]:
-    yield from (element.friction, element.static_friction, *(element.direction or ()))
-
-
-def _assemble(
-    rows: Sequence[Row], r: int, G: NDArray[np.float64], c: NDArray[np.float64], scale: Scale
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if not rows:
-        return np.zeros((0, r)), np.zeros(0)
-    matrices, vectors = [], []
-    for row in rows:
-        alpha = [(index, value * scale.row[..., index]) for index, value in row.alpha.items()]
-        beta = [(index, value / scale.row[..., index]) for index, value in row.beta.items()]
-        weight = np.maximum.reduce(np.broadcast_arrays(*[np.abs(value) for _, value in (*alpha, *beta)]))
-        weight = np.where(weight > 0, weight, 1.0)
-        constant = np.asarray(row.constant / (scale.size * weight))
-        shape = np.broadcast_shapes(weight.shape, G.shape[:-2])
-        matrix = np.zeros((*shape, r))
-        vector = np.zeros(np.broadcast_shapes(weight.shape, c.shape[:-1], constant.shape)) + constant
-        for index, value in alpha:
-            matrix = matrix + (value / weight)[..., None] * G[..., index, :]
-            vector = vector + value / weight * c[..., index]
-        for index, value in beta:
-            matrix[..., index] += value / weight
-        matrices.append(matrix)
-        vectors.append(vector)
-    return np.stack(np.broadcast_arrays(*matrices), axis=-2), np.stack(np.broadcast_arrays(*vectors), axis=-1)
-
-
 @attrs.frozen(eq=False)
-class FloatConditions:
-    """:class:`Conditions` of one mode at one state in plain floats, an order of magnitude quicker to solve.
+class EntryConditions:
+    """:class:`Conditions` of one mode entry by entry: in plain floats, an order of magnitude quicker to solve.
 
     Attributes
     ----------
-    E, e : list of list of float, list of float
-    A, b : list of list of float, list of float
-    weights : list of float
-        By which the inequalities were divided, see :class:`FloatProblem`.
+    E, e : list of list, list
+    A, b : list of list, list
+    weights : list
+        By which the inequalities were divided, see :func:`weight_of`.
     """
 
-    E: list[list[float]]
-    e: list[float]
-    A: list[list[float]]
-    b: list[float]
-    weights: list[float]
+    E: list[list[Any]]
+    e: list[Any]
+    A: list[list[Any]]
+    b: list[Any]
+    weights: list[Any]
 
     def slacks(self, x: Sequence[float]) -> list[float]:
         """Values of the inequalities under scaled forces."""
@@ -367,78 +298,84 @@ class FloatConditions:
 
 
 @attrs.frozen(eq=False)
-class FloatProblem:
-    """A contact problem at one state in plain floats and in its own units.
+class ScaledProblem:
+    """A contact problem in its own units, entry by entry: plain floats at one state, arrays at many.
 
     Attributes
     ----------
-    row : list of float
-    size : float
+    row, size, lost
         See :class:`Scale`.
-    G : list of list of float
-    c : list of float
+    G : list of list
+    c : list
         Accelerations are ``G x + c`` under scaled forces ``x``.
     """
 
-    row: list[float]
-    size: float
-    G: list[list[float]]
-    c: list[float]
+    row: list[Any]
+    size: Any
+    lost: Any
+    G: list[list[Any]]
+    c: list[Any]
 
     @classmethod
-    def of(cls, problem: ContactProblem, scale: Scale) -> FloatProblem:
+    def of(cls, problem: ContactProblem, scale: Scale) -> ScaledProblem:
         """The same problem."""
-        row, size = scale.row.tolist(), float(scale.size)
+        kind = arithmetic_of(problem.c, scale.row, matrices=(problem.G,))
+        row = kind.vector(scale.row)
+        size: Any = scale.size.item() if kind is FLOATS and not scale.size.ndim else scale.size
         G = [
             [g / (u * v) for g, v in zip(line, row, strict=True)]
-            for line, u in zip(problem.G.tolist(), row, strict=True)
+            for line, u in zip(kind.matrix(problem.G), row, strict=True)
         ]
-        return cls(row, size, G, [value / (u * size) for value, u in zip(problem.c.tolist(), row, strict=True)])
+        c = [value / (u * size) for value, u in zip(kind.vector(problem.c), row, strict=True)]
+        return cls(row, size, scale.lost, G, c)
 
-    def conditions(self, modes: Sequence[HasRows]) -> FloatConditions:
+    def conditions(self, modes: Sequence[HasRows]) -> EntryConditions:
         """The linear conditions of one mode; every row is divided by its largest scaled coefficient."""
         E, e, _ = self._assembled([row for mode in modes for row in mode.equations])
         A, b, weights = self._assembled([row for mode in modes for row in mode.inequalities])
-        return FloatConditions(E, e, A, b, weights)
+        return EntryConditions(E, e, A, b, weights)
 
-    def _assembled(self, rows: Sequence[Row]) -> tuple[list[list[float]], list[float], list[float]]:
+    def _assembled(self, rows: Sequence[Row]) -> tuple[list[list[Any]], list[Any], list[Any]]:
         matrix, vector, weights, unit = [], [], [], self.row
         for row in rows:
+            entries = [0.0] * len(unit)
             if len(row.alpha) + len(row.beta) == 1:  # scaled, the coefficient has magnitude 1
                 ((index, value),) = (row.alpha or row.beta).items()
-                sign = 1.0 if value > 0.0 else -1.0 if value < 0.0 else 0.0
-                weight = abs(value) * unit[index] if row.alpha else abs(value) / unit[index]
-                weight = weight or 1.0
-                constant = float(row.constant) / (self.size * weight)
+                size = abs(value)
+                weight, share = (size * unit[index] if row.alpha else size / unit[index]), value / size
+                constant = row.constant / (self.size * weight)
                 if row.alpha:
-                    matrix.append([0.0 + sign * g for g in self.G[index]])
-                    constant += sign * self.c[index]
+                    entries, constant = [0.0 + share * g for g in self.G[index]], constant + share * self.c[index]
                 else:
-                    entries = [0.0] * len(unit)
-                    entries[index] = sign
-                    matrix.append(entries)
-                vector.append(constant)
-                weights.append(weight)
-                continue
-            weight = _weight(row, unit)
-            entries, constant = [0.0] * len(unit), float(row.constant) / (self.size * weight)
-            for index, value in row.alpha.items():
-                share = float(value) * unit[index] / weight
-                entries = [entry + share * g for entry, g in zip(entries, self.G[index], strict=True)]
-                constant += share * self.c[index]
-            for index, value in row.beta.items():
-                entries[index] += float(value) / unit[index] / weight
+                    entries[index] = share
+            else:
+                weight = weight_of(row, unit)
+                constant = row.constant / (self.size * weight)
+                for index, value in row.alpha.items():
+                    share = value * unit[index] / weight
+                    entries = [entry + share * g for entry, g in zip(entries, self.G[index], strict=True)]
+                    constant = constant + share * self.c[index]
+                for index, value in row.beta.items():
+                    entries[index] = entries[index] + value / unit[index] / weight
             matrix.append(entries)
             vector.append(constant)
             weights.append(weight)
         return matrix, vector, weights
 
 
-def _weight(row: Row, unit: Sequence[float]) -> float:
-    """The largest scaled coefficient of a condition."""
-    largest = 0.0
-    for index, value in row.alpha.items():
-        largest = max(largest, abs(float(value)) * unit[index])
-    for index, value in row.beta.items():
-        largest = max(largest, abs(float(value)) / unit[index])
-    return largest or 1.0
+def weight_of(row: Row, unit: Sequence[Any]) -> Any:
+    """The largest scaled coefficient of a condition.
+
+    Parameters
+    ----------
+    row : Row
+    unit : sequence of float or array
+        See :class:`Scale`.
+
+    Returns
+    -------
+    float or array
+    """
+    sizes = [abs(value) * unit[index] for index, value in row.alpha.items()]
+    sizes += [abs(value) / unit[index] for index, value in row.beta.items()]
+    return max(sizes) if all(type(size) is float for size in sizes) else reduce(np.maximum, sizes)

@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.conditions import HasRows, lost_share, problem_scale, row_scale
+from hybrid.contact.conditions import HasRows, problem_scale
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.tolerances import RANK
 from lcp.exact.certificate import fraction, integer_row, rational_vector
@@ -92,9 +92,10 @@ def exact_numbers(problem: ContactProblem) -> tuple[tuple[Vector, ...], Vector]:
 
 def _shares(problem: ContactProblem) -> dict[int, NDArray[np.float64]]:
     """Of every direction that depends on others: its multiples of the independent ones."""
-    row = row_scale(problem)
+    scale = problem_scale(problem)
+    row = scale.row
     directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / row
-    chosen = _independent(directions, max(_DEPENDENT, float(lost_share(problem))))
+    chosen = _independent(directions, max(_DEPENDENT, float(scale.lost)))
     others = [index for index in range(problem.n_rows) if index not in chosen]
     if not others:
         return {}

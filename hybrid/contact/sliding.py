@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.conditions import least_size, lost_share, row_scale
+from hybrid.contact.conditions import least_size, problem_scale
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
 from hybrid.errors import ComputationError
@@ -139,11 +139,12 @@ def can_slip(problem: ContactProblem, name: str) -> bool:
     >>> can_slip(contact_problem(rod, state), "tip")
     True
     """
-    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / row_scale(problem)
+    scale = problem_scale(problem)
+    directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / scale.row
     normals = directions[:, [element.normal for element in problem.elements if element.normal is not None]]
     tangents = directions[:, list(problem.element(name).tangential)]
     left = tangents - normals @ np.linalg.lstsq(normals, tangents, rcond=None)[0]
-    least = max(Tolerances().rank, float(lost_share(problem)))
+    least = max(Tolerances().rank, float(scale.lost))
     return bool(np.any(np.linalg.norm(left, axis=0) > least))
 
 

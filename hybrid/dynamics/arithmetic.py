@@ -276,8 +276,11 @@ def arithmetic_of(*vectors: NDArray[Any], matrices: Iterable[NDArray[Any]] = ())
     -------
     Arithmetic
     """
-    is_one = all(type(item) is np.ndarray and item.ndim == 1 and item.dtype == float for item in vectors)
-    return FLOATS if is_one and all(type(item) is np.ndarray and item.ndim == 2 for item in matrices) else ARRAYS
+    for items, ndim in ((vectors, 1), (matrices, 2)):
+        for item in items:
+            if type(item) is not np.ndarray or item.ndim != ndim or item.dtype.char != "d":
+                return ARRAYS
+    return FLOATS
 
 
 def _larger_float(first: float, second: float) -> float:

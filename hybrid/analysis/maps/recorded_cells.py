@@ -12,7 +12,8 @@ from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.contact.batches import CellVerdict, contrast, thresholds
 from hybrid.contact.candidates import count_modes, mode_combinations
-from hybrid.contact.componentwise import accelerations, components, solve_mode
+from hybrid.contact.componentwise import accelerations, solve_mode
+from hybrid.contact.conditions import ScaledProblem, problem_scale
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.table import not_negative
@@ -286,7 +287,7 @@ def _check_slips(source: CellSource, pattern: tuple[Activity, ...]) -> None:
 
 
 def _recorded_modes(recording: Recording, plane: Plane, problem: ContactProblem) -> CellRecording:
-    parts, tolerances = components(problem), plane.tolerances
+    parts, tolerances = ScaledProblem.of(problem, problem_scale(problem)), plane.tolerances
     found: list[tuple[RecordedMode, list[Any]]] = []
     labels: list[str] = []
     for modes in mode_combinations(problem):

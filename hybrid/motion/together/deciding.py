@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, contrast, decide_together, thresholds
 from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.componentwise import accelerations, components, solve_mode
+from hybrid.contact.componentwise import accelerations, solve_mode
+from hybrid.contact.conditions import ScaledProblem, problem_scale
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
@@ -142,7 +143,7 @@ def _mode(fleet: Fleet, label: str) -> Mode:
 
 def _resolve_ties(fleet: Fleet, problem: ContactProblem, lanes: Lanes, tied: Flags, names: set[str]) -> None:
     """Go on in the one mode of those that give the same accelerations which its own flow keeps consistent."""
-    parts, tolerances = components(problem), fleet.settings.tolerances
+    parts, tolerances = ScaledProblem.of(problem, problem_scale(problem)), fleet.settings.tolerances
     shape = lanes.shape
     possible: list[tuple[Mode, Flags]] = []
     first: list[Array] | None = None

@@ -297,14 +297,14 @@ def mode_conditions(element: ActiveElement) -> tuple[ModeConditions, ...]:
     tuple of ModeConditions
     """
     if element.kind is ElementKind.ELEMENT:
-        return _element_modes(element)
+        return _pressing_modes(element, 1.0)
     if element.kind is ElementKind.BILATERAL:
         return tuple(mode for side in (1.0, -1.0) for mode in _pressing_modes(element, side))
     free = ModeConditions(
         element,
         ContactMode.FREE,
         tuple(Row("lambda = 0", beta={row: 1.0}) for row in element.rows),
-        (Row("a_N >= 0", alpha={_normal(element): 1.0}),),
+        (Row("a_N >= 0", alpha={element.rows[0]: 1.0}),),
     )
     return (free, *_pressing_modes(element, 1.0))
 
@@ -352,67 +352,44 @@ def _solvable_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
     )
 
 
-def _normal(element: ActiveElement) -> int:
-    if element.normal is None:
-        raise ValueError(f"{element.name} has no normal direction")
-    return element.normal
-
-
 def _pressing_modes(element: ActiveElement, side: float) -> tuple[ModeConditions, ...]:
-    """Modes in which the force element transmits a force; ``side`` is the sign of the normal force."""
-    normal = _normal(element)
-    closed = Row("a_N = 0", alpha={normal: 1.0})
-    pressing = Row("lambda_N >= 0" if side > 0 else "lambda_N <= 0", beta={normal: side})
+    """Modes in which the force element transmits a force; ``side`` is the sign of its normal force, if any."""
+    normal = element.normal
+    closed = () if normal is None else (Row("a_N = 0", alpha={normal: 1.0}),)
+    pressing = () if normal is None else (Row("lambda_N >= 0" if side > 0 else "lambda_N <= 0", beta={normal: side}),)
     if not element.tangential:
-        return (ModeConditions(element, ContactMode.CLOSED, (closed,), (pressing,)),)
+        return (ModeConditions(element, ContactMode.CLOSED, closed, pressing),)
+    limit = "F" if normal is None else "mu lambda_N"
+
+    def friction(label: str, row: int, sign: float, share: Any) -> Row:
+        """A tangential force next to a share of the normal force, or to a force."""
+        if normal is None:
+            return Row(label, beta={row: sign}, constant=share)
+        return Row(label, beta={row: sign, normal: share * side})
+
     if element.direction is not None:
-        laws = tuple(
-            Row("lambda_T = -mu lambda_N", beta={row: 1.0, normal: component * element.friction * side})
+        laws = (
+            friction(f"lambda_T = -s {limit}", row, 1.0, component * element.friction)
             for row, component in zip(element.tangential, element.direction, strict=True)
         )
-        return (ModeConditions(element, _slide_label(element), (closed, *laws), (pressing,)),)
+        label = ContactMode.of_slip(element.direction, len(element.tangential))
+        return (ModeConditions(element, label, (*closed, *laws), pressing),)
     at_rest = tuple(Row("a_T = 0", alpha={row: 1.0}) for row in element.tangential)
+    stick = ModeConditions(element, ContactMode.STICK, (*closed, *at_rest), pressing)
     if element.is_spatial_at_rest:
-        return (ModeConditions(element, ContactMode.STICK, (closed, *at_rest), (pressing,)),)
+        return (stick,)
     row = element.tangential[0]
     cone = tuple(
-        Row(label, beta={normal: side * element.static_friction, row: sign})
-        for label, sign in (("lambda_T >= -mu lambda_N", 1.0), ("lambda_T <= mu lambda_N", -1.0))
+        friction(label, row, sign, element.static_friction)
+        for label, sign in ((f"lambda_T >= -{limit}", 1.0), (f"lambda_T <= {limit}", -1.0))
     )
-    slides = tuple(
+    slides = (
         ModeConditions(
             element,
             label,
-            (closed, Row("lambda_T = -s mu lambda_N", beta={row: 1.0, normal: sign * element.friction * side})),
-            (pressing, Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign})),
+            (*closed, friction(f"lambda_T = -s {limit}", row, 1.0, sign * element.friction)),
+            (*pressing, Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign})),
         )
         for label, sign in _SIGNS.items()
     )
-    return (ModeConditions(element, ContactMode.STICK, (closed, *at_rest), (pressing, *cone)), *slides)
-
-
-def _element_modes(element: ActiveElement) -> tuple[ModeConditions, ...]:
-    row = element.tangential[0]
-    if element.direction is not None:
-        law = Row("lambda_T = -s F", beta={row: 1.0}, constant=element.direction[0] * element.friction)
-        return (ModeConditions(element, _slide_label(element), (law,), ()),)
-    limits = tuple(
-        Row(label, beta={row: sign}, constant=element.static_friction)
-        for label, sign in (("lambda_T >= -F", 1.0), ("lambda_T <= F", -1.0))
-    )
-    slides = tuple(
-        ModeConditions(
-            element,
-            label,
-            (Row("lambda_T = -s F", beta={row: 1.0}, constant=sign * element.friction),),
-            (Row("a_T >= 0" if sign > 0 else "a_T <= 0", alpha={row: sign}),),
-        )
-        for label, sign in _SIGNS.items()
-    )
-    return (ModeConditions(element, ContactMode.STICK, (Row("a_T = 0", alpha={row: 1.0}),), limits), *slides)
-
-
-def _slide_label(element: ActiveElement) -> ContactMode:
-    if len(element.tangential) == 2 or element.direction is None:
-        return ContactMode.SLIDE
-    return ContactMode.SLIDE_PLUS if element.direction[0] > 0 else ContactMode.SLIDE_MINUS
+    return (attrs.evolve(stick, inequalities=(*pressing, *cone)), *slides)

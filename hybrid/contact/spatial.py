@@ -13,7 +13,8 @@ import numpy as np
 from hybrid.contact.candidates import Candidate, CandidateStatus, candidate, mode_combinations, status_of
 from hybrid.contact.complementarity import ContactLCP, planar_lcp
 from hybrid.contact.conditions import Scale, conditions
-from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, ModeConditions, Row, mode_conditions
+from hybrid.contact.cover.parts import DISC, N_FACETS as N_POLYGON, disc_slack, polygon_of
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, ModeConditions, mode_conditions
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, CLEAR, ROUNDING
 from lcp import LCP
@@ -149,7 +150,6 @@ _ON_CIRCLE = CLEAR  # a double root leaves the circle by the square root of roun
 _NEAR_CIRCLE = 1e-4
 _VANISHING = CANCELLED
 _SCAN = 64
-_FACETS = 16  # of the pyramid for undetermined forces, which loses 1 - cos(pi/16) = 2 % of the friction
 _SINGULAR = 1e12
 _BLOCKED = ROUNDING  # of what cancelled: a mobility that is rounding
 _AGAINST = CLEAR  # of the largest mobility: acceleration against the slip, far above rounding
@@ -202,11 +202,7 @@ def _with_slack(
 
 
 def _inside_cone(item: Candidate, spatial: ActiveElement, scale: Scale, tolerances: Tolerances) -> Candidate:
-    normal, first, second = spatial.rows
-    forces = item.forces
-    value = float(spatial.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
-    unit = float(scale.size / scale.row[normal]) * max(1.0, float(spatial.static_friction))
-    return _with_slack(item, (spatial.name, "abs(lambda_T) <= mu lambda_N"), value, unit, tolerances)
+    return _with_slack(item, (spatial.name, DISC), *disc_slack(spatial, item.forces, scale), tolerances)
 
 
 def _family_inside_cone(
@@ -222,7 +218,7 @@ def _family_inside_cone(
     """
     inner, outer = (
         candidate(problem, tuple(_within(mode, spatial, share) for mode in modes), scale, tolerances)
-        for share in (np.cos(np.pi / _FACETS), 1.0)
+        for share in (np.cos(np.pi / N_POLYGON), 1.0)
     )
     if inner.status is CandidateStatus.FAMILY or outer.status is CandidateStatus.REFUTED:
         return inner
@@ -233,14 +229,7 @@ def _within(mode: ModeConditions, spatial: ActiveElement, share: float) -> ModeC
     """A mode of the spatial contact with its forces inside of a pyramid that touches the cone reduced to a share."""
     if mode.element is not spatial:
         return mode
-    normal, first, second = spatial.rows
-    facets = tuple(
-        Row(
-            "abs(lambda_T) <= mu lambda_N",
-            beta={normal: share * spatial.static_friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))},
-        )
-        for angle in 2 * np.pi * np.arange(_FACETS) / _FACETS
-    )
+    facets = polygon_of(spatial, share * float(spatial.static_friction), N_POLYGON)
     return attrs.evolve(mode, inequalities=(*mode.inequalities, *facets))
 
 

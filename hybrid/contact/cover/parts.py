@@ -14,19 +14,26 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Row, solvable_modes
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Row, mode_conditions, solvable_modes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from hybrid.contact.conditions import Scale
+    from hybrid.contact.modes import ModeConditions
 
 __all__ = [
     "DISC",
     "N_FACETS",
     "PRESSING",
     "CoverPart",
+    "disc_slack",
     "halves",
     "has_disc",
     "options",
+    "polygon_of",
     "rebuilt",
     "sliding_along",
     "sticking",
@@ -98,7 +105,7 @@ def unsettled(element: ActiveElement) -> CoverPart:
     equations: list[Row] = []
     inequalities: list[Row] = []
     if element.kind is ElementKind.BILATERAL:
-        equations.append(Row("a_N = 0", alpha={_normal(element): 1.0}))
+        equations.append(Row("a_N = 0", alpha={element.rows[0]: 1.0}))
     elif element.normal is not None:
         inequalities += [_opens(element), _presses(element)]
     if element.kind is not ElementKind.BILATERAL and element.direction is not None:
@@ -111,7 +118,7 @@ def unsettled(element: ActiveElement) -> CoverPart:
             beta = {element.tangential[0]: -sign} | ({} if element.normal is None else {element.normal: greatest})
             inequalities.append(Row("limit", beta=beta, constant=greatest if element.normal is None else 0.0))
     elif has_disc(element):
-        inequalities += _polygon(element, greatest, N_FACETS)
+        inequalities += polygon_of(element, greatest, N_FACETS)
     return CoverPart(element, None, None, tuple(equations), tuple(inequalities))
 
 
@@ -131,9 +138,7 @@ def options(element: ActiveElement, ahead: float) -> tuple[CoverPart, ...]:
     """
     if not has_disc(element):
         modes = sorted(enumerate(solvable_modes(element)), key=lambda item: item[1].label is ContactMode.FREE)
-        return tuple(
-            CoverPart(element, mode.label, None, mode.equations, mode.inequalities, place) for place, mode in modes
-        )
+        return tuple(_settled(element, mode, place=place) for place, mode in modes)
     width = 2 * np.pi / N_SECTORS
     edges = [ahead + (k - 0.5) * width for k in range(N_SECTORS + 1)]
     sectors = (_sector(element, low, high) for low, high in pairwise(edges))
@@ -213,9 +218,8 @@ def sticking(element: ActiveElement, *, n_facets: int = N_FACETS, share: float =
     -------
     CoverPart
     """
-    still = tuple(Row("a = 0", alpha={row: 1.0}) for row in element.rows)
-    polygon = _polygon(element, share * float(element.static_friction), n_facets)
-    return CoverPart(element, ContactMode.STICK, None, still, (_presses(element), *polygon))
+    polygon = polygon_of(element, share * float(element.static_friction), n_facets)
+    return _settled(element, mode_conditions(element)[1], *polygon)
 
 
 def sliding_along(element: ActiveElement, angle: float) -> CoverPart:
@@ -232,28 +236,22 @@ def sliding_along(element: ActiveElement, angle: float) -> CoverPart:
     -------
     CoverPart
     """
-    first, second = element.tangential
-    cosine, sine, mu = float(np.cos(angle)), float(np.sin(angle)), float(element.friction)
-    return CoverPart(
-        element,
-        ContactMode.SLIDE,
-        (angle, angle),
-        (
-            Row("a_N = 0", alpha={_normal(element): 1.0}),
-            Row("lambda_T = -mu lambda_N u", beta={first: 1.0, _normal(element): mu * cosine}),
-            Row("lambda_T = -mu lambda_N u", beta={second: 1.0, _normal(element): mu * sine}),
-        ),
-        (_presses(element), Row("a_T in the direction of slip", alpha={first: cosine, second: sine})),
-    )
+    u = float(np.cos(angle)), float(np.sin(angle))
+    _, slide = mode_conditions(attrs.evolve(element, direction=u))
+    onward = Row("a_T in the direction of slip", alpha=dict(zip(element.tangential, u, strict=True)))
+    return attrs.evolve(_settled(element, slide, onward), angles=(angle, angle))
+
+
+def _settled(element: ActiveElement, mode: ModeConditions, *further: Row, place: int = 0) -> CoverPart:
+    return CoverPart(element, mode.label, None, mode.equations, (*mode.inequalities, *further), place)
 
 
 def _free(element: ActiveElement) -> CoverPart:
-    nothing = tuple(Row("lambda = 0", beta={row: 1.0}) for row in element.rows)
-    return CoverPart(element, ContactMode.FREE, None, nothing, (_opens(element),))
+    return _settled(element, mode_conditions(element)[0])
 
 
 def _sector(element: ActiveElement, low: float, high: float) -> CoverPart:
-    normal, (first, second), mu = _normal(element), element.tangential, float(element.friction)
+    (normal, first, second), mu = element.rows, float(element.friction)
 
     def along(angle: float, sign: float = 1.0) -> dict[int, float]:
         return {first: sign * float(np.cos(angle)), second: sign * float(np.sin(angle))}
@@ -279,22 +277,49 @@ def _sector(element: ActiveElement, low: float, high: float) -> CoverPart:
     )
 
 
-def _polygon(element: ActiveElement, friction: float, n_facets: int) -> Iterator[Row]:
-    first, second = element.tangential
+def polygon_of(element: ActiveElement, friction: float, n_facets: int) -> Iterator[Row]:
+    """Conditions that a force lies inside of a polygon around the disc of friction.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    friction : float
+        Coefficient that belongs to the disc.
+    n_facets : int
+
+    Yields
+    ------
+    Row
+    """
+    normal, first, second = element.rows
     for angle in 2 * np.pi * np.arange(n_facets) / n_facets:
-        beta = {_normal(element): friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))}
-        yield Row(DISC, beta=beta)
+        yield Row(DISC, beta={normal: friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))})
+
+
+def disc_slack(element: ActiveElement, forces: NDArray[np.float64], scale: Scale) -> tuple[float, float]:
+    """By how much a force lies inside of the disc of friction.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    forces : array, (r,)
+    scale : Scale
+
+    Returns
+    -------
+    float, float
+        In units of force, and the unit in which it is of order one.
+    """
+    normal, first, second = element.rows
+    value = float(element.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
+    return value, float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
 
 
 def _opens(element: ActiveElement) -> Row:
-    return Row("a_N >= 0", alpha={_normal(element): 1.0})
+    return Row("a_N >= 0", alpha={element.rows[0]: 1.0})
 
 
 def _presses(element: ActiveElement) -> Row:
-    return Row(PRESSING, beta={_normal(element): 1.0})
-
-
-def _normal(element: ActiveElement) -> int:
-    if element.normal is None:
-        raise ValueError(f"{element.name} has no normal direction")
-    return element.normal
+    return Row(PRESSING, beta={element.rows[0]: 1.0})

@@ -13,7 +13,7 @@ from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces,
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
 from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
-from hybrid.contact.cover.parts import DISC, N_FACETS, PRESSING, CoverPart, has_disc, sticking
+from hybrid.contact.cover.parts import DISC, N_FACETS, PRESSING, CoverPart, disc_slack, has_disc, sticking
 from hybrid.contact.cover.programs import Programs
 from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
@@ -315,9 +315,7 @@ def _slacks(problem: ContactProblem, solution: ProvedSolution, forces: Array, sc
             value += sum(factor * forces[index] for index, factor in row.beta.items()) + row.constant
             yield Slack(element.name, row.label, float(value), float(value / (unit * scale.size)))
         if has_disc(element) and part.label is ContactMode.STICK:
-            normal, first, second = element.rows
-            value = float(element.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
-            size = float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
+            value, size = disc_slack(element, forces, scale)
             yield Slack(element.name, DISC, value, value / size)
 
 

@@ -13,14 +13,13 @@ import numpy as np
 from hybrid.contact.candidates import Candidate, CandidateStatus, candidate, mode_combinations, status_of
 from hybrid.contact.complementarity import ContactLCP, planar_lcp
 from hybrid.contact.conditions import Scale, conditions
-from hybrid.contact.cover.parts import DISC, N_FACETS as N_POLYGON, disc_slack, polygon_of
-from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, ModeConditions, mode_conditions
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, ModeConditions, Row, mode_conditions
 from hybrid.errors import ComputationError
 from hybrid.tolerances import CANCELLED, CLEAR, ROUNDING
 from lcp import LCP
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -143,6 +142,53 @@ def _assemble(
             limit = next(i for k, c, i in rows if k == "limit" and c is element)
             M[index, limit] = 1.0
     return LCP(M, q)
+
+
+DISC = "abs(lambda_T) <= mu lambda_N"
+"""The law of the disc, and what stands for it in a polygon."""
+
+N_POLYGON = 16
+"""Of the polygon around the disc of friction, whose corners stand out by 2 %."""
+
+
+def polygon_of(element: ActiveElement, friction: float, n_facets: int) -> Iterator[Row]:
+    """Conditions that a force lies inside of a polygon around the disc of friction.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    friction : float
+        Coefficient that belongs to the disc.
+    n_facets : int
+
+    Yields
+    ------
+    Row
+    """
+    normal, first, second = element.rows
+    for angle in 2 * np.pi * np.arange(n_facets) / n_facets:
+        yield Row(DISC, beta={normal: friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))})
+
+
+def disc_slack(element: ActiveElement, forces: NDArray[np.float64], scale: Scale) -> tuple[float, float]:
+    """By how much a force lies inside of the disc of friction.
+
+    Parameters
+    ----------
+    element : ActiveElement
+        A spatial contact at rest.
+    forces : array, (r,)
+    scale : Scale
+
+    Returns
+    -------
+    float, float
+        In units of force, and the unit in which it is of order one.
+    """
+    normal, first, second = element.rows
+    value = float(element.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
+    return value, float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
 
 
 _SAMPLES = 8  # a trigonometric polynomial of degree 2 is fixed by 5 samples; 8 makes the transform exact and short

@@ -15,25 +15,17 @@ import attrs
 import numpy as np
 
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Row, mode_conditions, solvable_modes
+from hybrid.contact.spatial import N_POLYGON, polygon_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from hybrid.contact.conditions import Scale
     from hybrid.contact.modes import ModeConditions
 
 __all__ = [
-    "DISC",
-    "N_FACETS",
     "PRESSING",
     "CoverPart",
-    "disc_slack",
     "halves",
     "has_disc",
     "options",
-    "polygon_of",
     "rebuilt",
     "sliding_along",
     "sticking",
@@ -45,12 +37,6 @@ N_SECTORS = 4
 
 PRESSING = "lambda_N >= 0"
 """As the modes call it, too."""
-
-DISC = "abs(lambda_T) <= mu lambda_N"
-"""The law of the disc, and what stands for it in a polygon."""
-
-N_FACETS = 16
-"""Of the polygon around the disc of friction, whose corners stand out by 2 %."""
 
 
 @attrs.frozen(eq=False)
@@ -118,7 +104,7 @@ def unsettled(element: ActiveElement) -> CoverPart:
             beta = {element.tangential[0]: -sign} | ({} if element.normal is None else {element.normal: greatest})
             inequalities.append(Row("limit", beta=beta, constant=greatest if element.normal is None else 0.0))
     elif has_disc(element):
-        inequalities += polygon_of(element, greatest, N_FACETS)
+        inequalities += polygon_of(element, greatest, N_POLYGON)
     return CoverPart(element, None, None, tuple(equations), tuple(inequalities))
 
 
@@ -200,7 +186,7 @@ def halves(part: CoverPart) -> tuple[CoverPart, CoverPart]:
     return _sector(part.element, low, middle), _sector(part.element, middle, high)
 
 
-def sticking(element: ActiveElement, *, n_facets: int = N_FACETS, share: float = 1.0) -> CoverPart:
+def sticking(element: ActiveElement, *, n_facets: int = N_POLYGON, share: float = 1.0) -> CoverPart:
     """Sticking with its force inside of a polygon around the disc, or around a share of it.
 
     Around the share ``cos(pi / n_facets)`` the polygon lies inside of the disc: what meets it is sticking.
@@ -275,46 +261,6 @@ def _sector(element: ActiveElement, low: float, high: float) -> CoverPart:
             *(Row("within the tangent", beta={**tangent, normal: mu}) for tangent in tangents),
         ),
     )
-
-
-def polygon_of(element: ActiveElement, friction: float, n_facets: int) -> Iterator[Row]:
-    """Conditions that a force lies inside of a polygon around the disc of friction.
-
-    Parameters
-    ----------
-    element : ActiveElement
-        A spatial contact at rest.
-    friction : float
-        Coefficient that belongs to the disc.
-    n_facets : int
-
-    Yields
-    ------
-    Row
-    """
-    normal, first, second = element.rows
-    for angle in 2 * np.pi * np.arange(n_facets) / n_facets:
-        yield Row(DISC, beta={normal: friction, first: -float(np.cos(angle)), second: -float(np.sin(angle))})
-
-
-def disc_slack(element: ActiveElement, forces: NDArray[np.float64], scale: Scale) -> tuple[float, float]:
-    """By how much a force lies inside of the disc of friction.
-
-    Parameters
-    ----------
-    element : ActiveElement
-        A spatial contact at rest.
-    forces : array, (r,)
-    scale : Scale
-
-    Returns
-    -------
-    float, float
-        In units of force, and the unit in which it is of order one.
-    """
-    normal, first, second = element.rows
-    value = float(element.static_friction * forces[normal] - np.hypot(forces[first], forces[second]))
-    return value, float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
 
 
 def _opens(element: ActiveElement) -> Row:

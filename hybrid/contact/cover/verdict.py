@@ -13,10 +13,11 @@ from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces,
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
 from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
-from hybrid.contact.cover.parts import DISC, N_FACETS, PRESSING, CoverPart, disc_slack, has_disc, sticking
+from hybrid.contact.cover.parts import PRESSING, CoverPart, has_disc, sticking
 from hybrid.contact.cover.programs import Programs
 from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
+from hybrid.contact.spatial import DISC, N_POLYGON, disc_slack
 from hybrid.contact.verdict import COVER, Selection, Verdict
 from hybrid.tolerances import CLEAR, NOTHING, UNSEEN
 
@@ -284,7 +285,7 @@ def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Sc
 def _inside(part: CoverPart) -> CoverPart:
     """What holds by normal forces may stick by friction as well."""
     if has_disc(part.element) and part.label is ContactMode.STICK:
-        return sticking(part.element, share=float(np.cos(np.pi / N_FACETS)))
+        return sticking(part.element, share=float(np.cos(np.pi / N_POLYGON)))
     return part
 
 

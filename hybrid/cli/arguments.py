@@ -174,7 +174,8 @@ def _catalogue_of(name: str) -> Catalogue:
 def _hint(name: str, known: set[str]) -> str:
     if not known:
         return "no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    beside = [path.name for path in Path().glob("*.toml")]
+    near = difflib.get_close_matches(name, [*known, *beside], n=1, cutoff=0.5)
     if near:
         return f"did you mean {near[0]!r}?"
     if Path(name).exists():

@@ -142,7 +142,10 @@ class Dimensions:
                 self.known[name] = None if found is None or found.is_vague else found
             elif found is not None and found.has_unit and not self.unknowns.equal(found.powers, self.units[name]):
                 unit = self.mechanism.parameters[name].unit
-                message = f"is {self._text(found.powers, self.units[name])}, but its unit is {unit}"
+                pair = found.powers, self.units[name]
+                message = f"is {self._text(*pair)}, but its unit is {unit}"
+                if self.axes is SCALES:
+                    message = f"is in {self._text(*pair)}, but its unit {unit} is {self._text(*pair[::-1])}"
                 self.problems.append(Problem(message, field, path=path))
         return self.known[name]
 
@@ -301,7 +304,8 @@ class Dimensions:
             return "an angle in degrees"
         if not reduced and other is not None and self.unknowns.reduced(other) == _DEGREE:
             return "an angle in radians"
-        return f"a unit with the factor {unit_text(shown, pure='1')}"
+        scale = unit_text(shown, pure="")
+        return f"{scale} times the SI unit" if scale else "the SI unit"
 
 
 def _combined(first: Fraction | None, second: Fraction | None, operation: str) -> Fraction | None:

@@ -316,6 +316,8 @@ def _syntax_problem(error: str, text: str, source: str) -> Problem:
         message = "a text ends with a quote on its line"
     elif message.startswith(("invalid value", "expected newline")) and _ASSIGNED.match(written):
         hint = "a text or an expression stands in quotes"
+    elif message.startswith("unclosed") and written[column - 1 :].strip(" \t\r"):
+        hint = "a comma stands between two entries"
     return Problem(message, "", line, column, source, hint)
 
 

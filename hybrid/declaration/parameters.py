@@ -161,7 +161,8 @@ class Parameters:
         replaced: dict[str, Any] = {}
         for name, value in overrides.items():
             if name not in self.given:
-                hint = suggestion(name, self.given) or "show lists the parameters"
+                known = f"the parameters are {', '.join(self.given)}" if self.given else "there are no parameters"
+                hint = suggestion(name, self.given) or known
                 problems.append(Problem(f"unknown parameter '{name}'", hint=hint))
                 continue
             try:

@@ -299,6 +299,7 @@ _HINTS: Mapping[str, str] = MappingProxyType(
         "\N{DIVISION SIGN}": "division is written /",
         "\N{SUPERSCRIPT TWO}": "power is written **",
         "\N{SUPERSCRIPT THREE}": "power is written **",
+        "\N{DEGREE SIGN}": "degrees are written deg, as 65 deg",
         "\N{SQUARE ROOT}": "write sqrt(...)",
     }
 )

@@ -141,9 +141,19 @@ def _named(name: str) -> Exponents:
         return _UNITS[name]
     scale, unit = _PREFIXES.get(name[:1]), name[1:]
     if scale is None or unit not in _PREFIXED:
-        meant = nearest(name, _UNITS) or nearest(name, [a + b for a in _PREFIXES for b in _PREFIXED])
-        raise UnitError(f"unknown unit '{name[:40]}'", f"did you mean '{meant}'?" if meant else "leave an own unit out")
+        meant = " or ".join(f"'{text}'" for text in _meant(name))
+        raise UnitError(f"unknown unit '{name[:40]}'", f"did you mean {meant}?" if meant else "leave an own unit out")
     return {**_UNITS[unit], **{two: _UNITS[unit].get(two, Fraction(0)) + scale for two in ("2", "5")}}
+
+
+def _meant(name: str) -> list[str]:
+    """Units that differ from a name by case only, or two that were written as one word; else the most similar one."""
+    known = [*_UNITS, *(prefix + unit for prefix in _PREFIXES for unit in _PREFIXED)]
+    likely = [unit for unit in known if unit.lower() == name.lower()][:1]
+    if len(name) == 2 or not name.endswith("s"):  # no plural
+        pairs = ((name[:place], name[place:]) for place in range(len(name) - 1, 0, -1))
+        likely += [f"{first} {second}" for first, second in pairs if first in known and second in known][:1]
+    return likely or [unit for unit in [nearest(name, _UNITS) or nearest(name, known)] if unit]
 
 
 def unit_text(exponents: Exponents, *, pure: str = "a pure number") -> str:

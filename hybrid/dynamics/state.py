@@ -351,8 +351,8 @@ def _independent(dynamics: Dynamics, n_pins: int, time: Any) -> tuple[int, ...]:
 
 def _unknown_pin(name: str, known: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown pin {name!r}; {hint}The pins are {', '.join(known)}"
+    hint = f"did you mean {near[0]!r}? The" if near else "the"
+    return f"unknown pin {name!r}; {hint} pins are {', '.join(known)}"
 
 
 def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:

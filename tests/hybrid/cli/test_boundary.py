@@ -277,3 +277,11 @@ def test_without_a_command_the_help_is_printed(capsys):
     assert main([]) == 0
     assert capsys.readouterr() == asked
     assert asked.err == ""
+
+
+@pytest.mark.parametrize("name", ["chalk", "chalk.tml"])
+def test_a_file_beside_the_caller_is_named_where_a_mechanism_is_not_found(name, tmp_path, monkeypatch, capsys):
+    (tmp_path / "chalk.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert main(["verdict", name]) == 2
+    assert capsys.readouterr().err == f"error: no mechanism is called '{name}'; did you mean 'chalk.toml'?\n"

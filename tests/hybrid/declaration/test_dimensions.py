@@ -109,7 +109,28 @@ def test_a_contradiction_is_named_with_its_line_and_field(changes, expected):
 def test_millimetres_beside_metres_are_found():
     found = faults(k="N/mm", potential="m*g*y + k*x**2/2")
     assert "contact.tip.gap" in [field for _, field, _ in found]
-    assert all("a unit with the factor" in message for _, _, message in found)
+    assert all("times the SI unit" in message for _, _, message in found)
+
+
+def test_a_parameter_in_another_scale_than_its_unit_is_told_both():
+    message = "is in the SI unit, but its unit kg mm^2 is 1e-06 times the SI unit"
+    assert faults(inertia="m*l**2/3", I="kg mm^2") == [(6, "parameters.I", message)]
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("Nm", "did you mean 'nm' or 'N m'?"),
+        ("Nmm", "did you mean 'N mm'?"),
+        ("Kg", "did you mean 'kg' or 'K g'?"),
+        ("kgs", "did you mean 'kg'?"),  # a plural
+        ("furlong", "leave an own unit out"),
+    ],
+)
+def test_what_may_have_been_meant_by_an_unknown_unit_is_named(written, hint):
+    with pytest.raises(UnitError) as caught:
+        read_unit(written)
+    assert caught.value.hint == hint
 
 
 def test_degrees_beside_radians_are_found_in_words():

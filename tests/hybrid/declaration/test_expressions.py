@@ -201,6 +201,7 @@ def test_nothing_is_cancelled_that_may_be_zero_and_no_power_expanded(text):
         ("x − y", "column 3: unexpected '−' (minus sign); write -"),
         ("x·y", "column 2: unexpected '·' (middle dot); multiplication is written *"),
         ("x²", "column 2: unexpected '²' (superscript two); power is written **"),
+        ("65°", "column 3: unexpected '°' (degree sign); degrees are written deg, as 65 deg"),
         ("x\0", "column 2: unexpected U+0000 (control character)"),
         ("1/0", "column 2: division by zero"),
         ("x/(1 - 1)", "column 2: division by zero"),

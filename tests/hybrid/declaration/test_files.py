@@ -159,6 +159,9 @@ def test_text_with_escapes_is_reported_at_its_key():
             BALL.replace('"m*y_dot**2/2"', "m*y_dot**2/2"),
             "6:11: invalid value; a text or an expression stands in quotes",
         ),
+        ("m = { value = 1 unit = 'kg' }", "1:17: unclosed inline table; a comma stands between two entries"),
+        ("coordinates = ['x' 'y']", "1:20: unclosed array; a comma stands between two entries"),
+        ("coordinates = ['x'", "1:19: unclosed array at the end of the file"),
         (BALL + 'potential = "m*y\n', "7:17: a text ends with a quote on its line"),
         (BALL + "potential\n", "7:10: expected '=' after a key in a key/value pair"),
         (

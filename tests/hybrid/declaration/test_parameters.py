@@ -64,7 +64,7 @@ def test_returned_values_are_the_callers_own(rod):
     ("overrides", "message"),
     [
         ({"mu_": 1}, "unknown parameter 'mu_'; did you mean 'mu'?"),
-        ({"y": 1}, "unknown parameter 'y'"),
+        ({"y": 1}, "unknown parameter 'y'; the parameters are I, m, l, weight, g, mu, e"),
         ({"m": float("nan")}, "parameters.m: must be a finite number"),
         ({"m": [1.0, float("inf")]}, "parameters.m: must be a finite number"),
         ({"m": "1/(l - 3)"}, "parameters.m: must be a finite number"),

@@ -30,7 +30,6 @@ __all__ = [
     "axes_option",
     "branch_option",
     "catalogues",
-    "declared_with",
     "impact_law",
     "json_option",
     "load_mechanism",
@@ -44,6 +43,7 @@ __all__ = [
     "read_parameters",
     "slice_option",
     "two_axes",
+    "whole_ranges",
 ]
 
 GROUP = "hybrid.mechanisms"
@@ -349,23 +349,36 @@ def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
     return [Axis.parse(text, values=values) for text in texts]
 
 
-def declared_with(mechanism: str, parameters: Mapping[str, str]) -> tuple[Mechanism, dict[str, float]]:
-    """The mechanism of a command and the parameters that the command replaces.
+def whole_ranges(option: str, texts: Sequence[str], values: Mapping[str, float], *, what: str) -> list[Axis]:
+    """Ranges without cells, as an option gives them.
 
     Parameters
     ----------
-    mechanism : str
-        As of :func:`load_mechanism`.
-    parameters : mapping of str to str
-        As of :func:`read_parameters`.
+    option : str
+        As ``--over``.
+    texts : sequence of str
+        As ``phi=0:pi``.
+    values : mapping of str to float
+        Of the parameters, which a text may use.
+    what : str
+        As ``"a sweep"``, for the message.
 
     Returns
     -------
-    Mechanism
-    dict of str to float
+    list of Axis
+
+    Raises
+    ------
+    click.UsageError
+        If one is divided into cells.
     """
-    found = load_mechanism(mechanism)
-    return found, read_parameters(found, parameters)
+    from hybrid.analysis import Axis
+
+    axes = [Axis.parse(text, values=values) for text in texts]
+    with_cells = next((axis.name for axis in axes if axis.n is not None), None)
+    if with_cells is not None:
+        raise click.UsageError(f"{option} {with_cells}: {what} has no cells; write {with_cells}=LOW:HIGH")
+    return axes
 
 
 def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:

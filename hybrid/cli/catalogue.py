@@ -21,11 +21,9 @@ from hybrid.cli.arguments import (
     catalogues,
     json_option,
     load_mechanism,
-    mechanism_argument,
     parameter_option,
-    read_parameters,
 )
-from hybrid.cli.output import json_text, number, print_answer, print_json, say, table
+from hybrid.cli.output import Answered, json_text, mechanism_command, number, print_json, say, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.schemas import answer_schema, answers_with_schema
 from hybrid.files import write_whole
@@ -35,6 +33,7 @@ from hybrid.reporting.declared import element_records
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hybrid.cli.output import Asked
     from hybrid.errors import Problem
 
 __all__ = ["check", "import_", "list_", "new", "schema", "show"]
@@ -206,19 +205,13 @@ def check(*, file: str, as_json: bool) -> None:
         raise click.exceptions.Exit(ExitStatus.BAD_INPUT)
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("deriving the equations")
 @parameter_option
-@json_option
-def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
+def show(asked: Asked) -> Answered:
     """Equations, contact terms, parameters and modes of MECH."""
-    declared = load_mechanism(mechanism)
-    values = declared.parameter_values(read_parameters(declared, parameters))
-    with ProgressBar("deriving the equations"):
-        from hybrid.dynamics import derive
-        from hybrid.dynamics.readable import readable_equations
+    from hybrid.dynamics.readable import readable_equations
 
-        equations = readable_equations(derive(declared))
+    declared, values = asked.declared, asked.resolved
     answer = {
         "name": declared.name,
         "title": declared.title,
@@ -231,9 +224,9 @@ def show(*, mechanism: str, parameters: dict[str, str], as_json: bool) -> None:
         },
         "definitions": dict(declared.definitions),
         "contacts": element_records(declared),
-        "equations": equations,
+        "equations": readable_equations(asked.dynamics),
     }
-    print_answer(answer, _description(answer), as_json=as_json)
+    return Answered(answer, _description(answer))
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from hybrid.cli.arguments import (
-    branch_option,
-    declared_with,
-    json_option,
-    mechanism_argument,
-    parameter_option,
-    pin_option,
-    plot_option,
-    slice_option,
-)
-from hybrid.cli.output import drawn, number, print_answer, table
+from hybrid.cli.arguments import branch_option, parameter_option, pin_option, plot_option, slice_option
+from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
-from hybrid.progress import ProgressBar
 from hybrid.reporting.branches import branch_sentences, certified_record, slice_record
 
 if TYPE_CHECKING:
@@ -29,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hybrid.analysis import Boundary, CertifiedMap
-    from hybrid.dynamics import Dynamics
+    from hybrid.cli.output import Asked
 
 __all__ = ["certify"]
 
@@ -37,8 +27,7 @@ _STEPS = 1000  # of the progress bar
 _SCAN = 160  # cells of a side between which the curves of a picture are looked for
 
 
-@click.command("certify")
-@mechanism_argument
+@mechanism_command("certifying {}")
 @click.option(
     "--axis",
     "axes",
@@ -55,63 +44,51 @@ _SCAN = 160  # cells of a side between which the curves of a picture are looked 
 @click.option("--budget", type=float, metavar="SECONDS", help="Time to work, at most.")
 @slice_option
 @plot_option("Draw a map of the two axes that slices leave; what is not decided is black")
-@json_option
 def certify(
+    asked: Asked,
     *,
-    mechanism: str,
     axes: tuple[str, ...],
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    branch: dict[str, str],
     gap: float,
     max_boxes: int,
     budget: float | None,
     slice_at: dict[str, str],
     plot: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answered:
     """Prove which modes of MECH are consistent over a box."""
     left = len(axes) - len(slice_at)
     if plot is not None and left != 2:
         raise click.UsageError(f"--plot draws two axes, got {left}: fix the others, as --slice mu=3/2")
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"certifying {declared.name}") as bar:
-        from hybrid.analysis import Axis, certified_map, sliced
-        from hybrid.analysis.certified.certified_map import check_slice
-        from hybrid.dynamics import derive
+    from hybrid.analysis import Axis, certified_map, sliced
+    from hybrid.analysis.certified.certified_map import check_slice
 
-        resolved = declared.parameter_values(values)
-        swept = [Axis.parse(text, values=resolved) for text in axes]
-        at = {name: _number(name, text, resolved) for name, text in slice_at.items()}
-        check_slice(swept, at)
-        dynamics = derive(declared)
-        found = certified_map(
-            dynamics,
-            axes=swept,
-            pins=pins,
-            parameters=values,
-            branch=branch,
-            gap=gap,
-            max_boxes=max_boxes,
-            budget=budget,
-            progress=lambda reached, boxes: bar.advance(
-                int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS, f"gap {number(reached)}, {boxes} boxes"
-            ),
-            on_interrupt="keep",
-        )
-        shown = sliced(found, at) if at else found
+    swept = [Axis.parse(text, values=asked.resolved) for text in axes]
+    at = {name: _number(name, text, asked.resolved) for name, text in slice_at.items()}
+    check_slice(swept, at)
+    found = certified_map(
+        asked.dynamics,
+        axes=swept,
+        pins=asked.pins,
+        parameters=asked.values,
+        branch=asked.branch,
+        gap=gap,
+        max_boxes=max_boxes,
+        budget=budget,
+        progress=lambda reached, boxes: asked.bar.advance(
+            int(_STEPS * min(1.0, gap / max(reached, gap))), _STEPS, f"gap {number(reached)}, {boxes} boxes"
+        ),
+        on_interrupt="keep",
+    )
+    shown = sliced(found, at) if at else found
 
-        def picture(**named: Any) -> Any:
-            from hybrid.reporting.plot import plot_certified_map
+    def picture(**named: Any) -> Any:
+        from hybrid.reporting.plot import plot_certified_map
 
-            return plot_certified_map(shown, boundaries=_boundaries(dynamics, shown, at, pins, values), **named)
+        return plot_certified_map(shown, boundaries=_boundaries(asked, shown, at), **named)
 
-        written = drawn(plot, picture, dynamics)
-    answer = {"mechanism": declared.name, **certified_record(found), "slice": slice_record(shown, at)}
-    print_answer(answer, _description(answer), written, as_json=as_json)
-    if found.is_interrupted:
-        click.echo(f"interrupted: the bounds are proved, {number(found.gap)} apart", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+    written = drawn(plot, picture, asked.dynamics)
+    answer = {"mechanism": asked.declared.name, **certified_record(found), "slice": slice_record(shown, at)}
+    ending = (ExitStatus.INTERRUPTED, f"interrupted: the bounds are proved, {number(found.gap)} apart")
+    return Answered(answer, _description(answer), written, ending if found.is_interrupted else None)
 
 
 def _number(name: str, text: str, values: Mapping[str, float]) -> float:
@@ -121,22 +98,16 @@ def _number(name: str, text: str, values: Mapping[str, float]) -> float:
     return float(evaluate(parse_expression(text, known=values.keys(), field=f"slice {name}"), dict(values)))
 
 
-def _boundaries(
-    dynamics: Dynamics,
-    shown: CertifiedMap,
-    at: Mapping[str, float],
-    pins: Mapping[str, str],
-    parameters: Mapping[str, float],
-) -> tuple[Boundary, ...]:
+def _boundaries(asked: Asked, shown: CertifiedMap, at: Mapping[str, float]) -> tuple[Boundary, ...]:
     """The curves between regions, by bisection."""
     from hybrid.analysis import region_map
 
-    declared = dynamics.mechanism.parameters
+    declared = asked.declared.parameters
     sampled = region_map(
-        dynamics,
+        asked.dynamics,
         axes=[attrs.evolve(axis, n=_SCAN) for axis in shown.axes],
-        pins={**pins, **{name: value for name, value in at.items() if name not in declared}},
-        parameters={**parameters, **{name: value for name, value in at.items() if name in declared}},
+        pins={**asked.pins, **{name: value for name, value in at.items() if name not in declared}},
+        parameters={**asked.values, **{name: value for name, value in at.items() if name in declared}},
         branch=None if shown.branch is None else dict(shown.branch.start),
         with_boundaries=True,
     )

@@ -16,26 +16,13 @@ from hybrid.cli.arguments import (
     LAWS,
     FiniteRange,
     axes_option,
-    declared_with,
     impact_law,
-    json_option,
-    mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
     two_axes,
 )
-from hybrid.cli.output import (
-    Json,
-    command_as_written,
-    drawn,
-    number,
-    page_option,
-    print_answer,
-    table,
-    write_page,
-)
-from hybrid.progress import ProgressBar
+from hybrid.cli.output import Answered, Json, drawn, mechanism_command, number, page_option, table, write_page
 from hybrid.reporting.records import plain
 from hybrid.tolerances import NOTHING
 
@@ -45,6 +32,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hybrid.cli.output import Asked
     from hybrid.contact.impacts.impact import Impact
     from hybrid.declaration import Mechanism
 
@@ -92,8 +80,7 @@ damping_option = click.option(
 )
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("impact of {}")
 @pin_option
 @parameter_option
 @click.option("--law", type=click.Choice(LAWS), default="newton", show_default=True, help="The impact law.")
@@ -104,34 +91,19 @@ damping_option = click.option(
     help="Replace the declared coefficients of restitution (newton, poisson, energetic).",
 )
 @damping_option
-@json_option
-def impact(
-    *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    law: str,
-    restitution: float | None,
-    damping: float | None,
-    as_json: bool,
-) -> None:
+def impact(asked: Asked, *, law: str, restitution: float | None, damping: float | None) -> Answered:
     """Velocities of MECH after an impact of its closed contacts, by an impact law."""
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"impact of {declared.name}"):
-        from hybrid.contact import resolve_impact
-        from hybrid.contact.activity import closed_contacts
-        from hybrid.dynamics import derive, solve_state
+    from hybrid.contact import resolve_impact
+    from hybrid.contact.activity import closed_contacts
 
-        dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values)
-        closed_contacts(dynamics.at(values), state, wanted="impact")
-        found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=values)
-        answer = _impact_record(declared, found)
-    print_answer(answer, _impact_tables(answer), as_json=as_json)
+    dynamics, state = asked.dynamics, asked.state
+    closed_contacts(dynamics.at(asked.values), state, wanted="impact")
+    found = resolve_impact(dynamics, state, law=impact_law(law, restitution, damping), parameters=asked.values)
+    answer = _impact_record(asked.declared, found)
+    return Answered(answer, _impact_tables(answer))
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("comparing on {}")
 @pin_option
 @parameter_option
 @click.option(
@@ -144,55 +116,31 @@ def impact(
 )
 @damping_option
 @page_option("Write a page with plots (.html), or .md, .json.")
-@json_option
-def compare(
-    *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    stiffness: tuple[float, ...],
-    damping: float | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
+def compare(asked: Asked, *, stiffness: tuple[float, ...], damping: float | None, output: Path | None) -> Answered:
     """What the rigid problem, the impact laws and compliant contacts say about a state of MECH."""
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"comparing on {declared.name}") as bar:
-        from hybrid.analysis.comparison.table import compare as compare_methods
-        from hybrid.dynamics import derive, solve_state
-        from hybrid.reporting import (
-            build_comparison,
-            comparison_record,
-            render_comparison_html,
-            render_comparison_markdown,
-        )
+    from hybrid.analysis.comparison.table import compare as compare_methods
+    from hybrid.reporting import build_comparison, comparison_record
 
-        dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values)
-        asked: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "parameters": values}
-        asked |= {"progress": bar.advance}
-        if output is None:
-            found = compare_methods(dynamics, state, **asked)
-        else:
-            from hybrid.analysis.comparison.rows import number_in_full
+    how: dict[str, Any] = {"stiffness": stiffness, "damping": damping, "parameters": asked.values}
+    how |= {"progress": asked.bar.advance}
+    if output is None:
+        found = compare_methods(asked.dynamics, asked.state, **how)
+    else:
+        from hybrid.analysis.comparison.rows import number_in_full
 
-            options = ["--stiffness", ",".join(map(number_in_full, stiffness))]
-            options += [] if damping is None else ["--damping", repr(damping)]
-            command = command_as_written(
-                "compare", mechanism, parameters=parameters, pins=pins, options=options, output=output
-            )
-            built = build_comparison(dynamics, state, **asked, command=command)
-            found = built.comparison
-        answer = comparison_record(dynamics, state, found)
-        if output is not None:
-            write_page(
-                output,
-                html=lambda: render_comparison_html(built),
-                markdown=lambda: render_comparison_markdown(built),
-                record=answer,
-            )
-    where = [] if output is None else ["", f"The page is in {output}."]
-    print_answer(answer, _comparison_tables(answer), where, as_json=as_json)
+        options = ["--stiffness", ",".join(map(number_in_full, stiffness))]
+        options += [] if damping is None else ["--damping", repr(damping)]
+        command = asked.command_line("compare", *options, output=output)
+        built = build_comparison(asked.dynamics, asked.state, **how, command=command)
+        found = built.comparison
+    answer = comparison_record(asked.dynamics, asked.state, found)
+    where = write_page(
+        output,
+        html=lambda: reporting.render_comparison_html(built),
+        markdown=lambda: reporting.render_comparison_markdown(built),
+        record=answer,
+    )
+    return Answered(answer, _comparison_tables(answer), where)
 
 
 def _tangential(values: Mapping[str, tuple[float, ...]]) -> dict[str, Json]:
@@ -273,8 +221,7 @@ def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield from (f"Note: {note}." for note in answer["notes"])
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("impacts of {}")
 @click.option("--over", required=True, metavar="NAME=LOW:HIGH:CELLS", help="A coordinate or a parameter to sweep.")
 @click.option(
     "--incidence",
@@ -287,34 +234,20 @@ def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 @parameter_option
 @damping_option
 @plot_option("Draw the sweep")
-@json_option
-def restitution(
-    *,
-    mechanism: str,
-    over: str,
-    incidence: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    damping: float | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
+def restitution(asked: Asked, *, over: str, incidence: str, damping: float | None, plot: Path | None) -> Answered:
     """Restitution and absorbed energy of a compliant impact of MECH over posture and incidence."""
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"impacts of {declared.name}"):
-        from hybrid.analysis import Axis
-        from hybrid.analysis.comparison.restitution import restitution_map
-        from hybrid.dynamics import derive
-        from hybrid.reporting.restitution import plot_restitution, restitution_record
+    from hybrid.analysis import Axis
+    from hybrid.analysis.comparison.restitution import restitution_map
+    from hybrid.reporting.restitution import plot_restitution, restitution_record
 
-        dynamics = derive(declared)
-        resolved = declared.parameter_values(values)
-        swept = Axis.parse(over, values=resolved)
-        angles = Axis.parse(f"incidence={incidence}", values=resolved)
-        found = restitution_map(dynamics, over=swept, incidence=angles, pins=pins, damping=damping, parameters=values)
-        written = drawn(plot, partial(plot_restitution, found), dynamics)
-    answer = {"mechanism": declared.name, **restitution_record(found)}
-    print_answer(answer, _extremes(answer), written, as_json=as_json)
+    swept = Axis.parse(over, values=asked.resolved)
+    angles = Axis.parse(f"incidence={incidence}", values=asked.resolved)
+    found = restitution_map(
+        asked.dynamics, over=swept, incidence=angles, pins=asked.pins, damping=damping, parameters=asked.values
+    )
+    written = drawn(plot, partial(plot_restitution, found), asked.dynamics)
+    answer = {"mechanism": asked.declared.name, **restitution_record(found)}
+    return Answered(answer, _extremes(answer), written)
 
 
 def _extremes(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -330,8 +263,7 @@ SHOWN = 12
 """Exceptions listed for people; all are in the JSON."""
 
 
-@click.command("compare-map")
-@mechanism_argument
+@mechanism_command("comparing over a map of {}", "compare-map")
 @axes_option
 @pin_option
 @parameter_option
@@ -349,40 +281,32 @@ SHOWN = 12
 )
 @damping_option
 @plot_option("Draw the map")
-@json_option
 def compare_map(
+    asked: Asked,
     *,
-    mechanism: str,
     axes: tuple[str, ...],
-    pins: dict[str, str],
-    parameters: dict[str, str],
     stiffness: tuple[float, ...],
     duration: float | None,
     damping: float | None,
     plot: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answered:
     """Where the rigid problem, the compliant limit and penalty runs of MECH agree over two quantities."""
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"comparing over a map of {declared.name}") as bar:
-        swept = two_axes(axes, declared.parameter_values(values))
-        from hybrid.analysis.comparison.agreement import compare_map as compare_over
-        from hybrid.dynamics import derive
+    swept = two_axes(axes, asked.resolved)
+    from hybrid.analysis.comparison.agreement import compare_map as compare_over
 
-        dynamics = derive(declared)
-        found = compare_over(
-            dynamics,
-            axes=swept,
-            pins=pins,
-            damping=damping,
-            stiffness=stiffness,
-            duration=duration,
-            parameters=values,
-            progress=bar.advance,
-        )
-        written = drawn(plot, lambda **named: reporting.plot_comparison_map(found, **named), dynamics)
-    answer = {"mechanism": declared.name, **reporting.comparison_map_record(found)}
-    print_answer(answer, _description(answer), written, as_json=as_json)
+    found = compare_over(
+        asked.dynamics,
+        axes=swept,
+        pins=asked.pins,
+        damping=damping,
+        stiffness=stiffness,
+        duration=duration,
+        parameters=asked.values,
+        progress=asked.bar.advance,
+    )
+    written = drawn(plot, lambda **named: reporting.plot_comparison_map(found, **named), asked.dynamics)
+    answer = {"mechanism": asked.declared.name, **reporting.comparison_map_record(found)}
+    return Answered(answer, _description(answer), written)
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -108,9 +108,11 @@ def was_finished(store: Path | None) -> bool:
     -------
     bool
     """
+    if store is None:
+        return False
     from hybrid.analysis.maps.store import is_finished
 
-    return store is not None and is_finished(store)
+    return is_finished(store)
 
 
 def stored_line(store: Path | None, *, was_kept: bool) -> Iterator[str]:

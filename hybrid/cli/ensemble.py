@@ -13,26 +13,24 @@ from hybrid import reporting
 from hybrid.cli.arguments import (
     LAWS,
     OutputPath,
-    declared_with,
     impact_law,
-    json_option,
-    mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
+    whole_ranges,
 )
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
-from hybrid.cli.output import drawn, number, print_answer, table
+from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.files import read_file, read_table
-from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
 
-    from hybrid.analysis import Ensemble
+    from hybrid.analysis import Axis, Ensemble
+    from hybrid.cli.output import Asked
 
 __all__ = ["ensemble"]
 
@@ -47,8 +45,7 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
     return value
 
 
-@click.command("ensemble")
-@mechanism_argument
+@mechanism_command("following motions of {}")
 @click.option("--vary", multiple=True, metavar="NAME=LOW:HIGH", help="A pin or a parameter that is drawn; repeatable.")
 @click.option("--n", type=int, help="Number of draws.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the draws.")
@@ -75,16 +72,13 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
     callback=_needs_pyarrow,
     help="Write a row for every motion, and beside it a table of the events (.parquet).",
 )
-@json_option
 def ensemble(
+    asked: Asked,
     *,
-    mechanism: str,
     vary: tuple[str, ...],
     n: int | None,
     seed: int,
     starts: Path | None,
-    pins: dict[str, str],
-    parameters: dict[str, str],
     t_end: float,
     law: str,
     rtol: float | None,
@@ -94,62 +88,58 @@ def ensemble(
     portrait: str | None,
     output: Path | None,
     store: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answered:
     """Follow motions of MECH from many starts, and count how they end."""
-    declared, values = declared_with(mechanism, parameters)
-    if portrait is not None and (plot is None or portrait not in declared.coordinates):
-        known = ", ".join(declared.coordinates)
+    if portrait is not None and (plot is None or portrait not in asked.declared.coordinates):
+        known = ", ".join(asked.declared.coordinates)
         raise click.UsageError(f"--portrait {portrait}: it needs --plot, and a coordinate, which are {known}")
     is_seeded = click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
     if starts is not None and is_seeded:
         raise click.UsageError("--seed draws starts, which --starts gives: remove one")
     was_kept = was_finished(store)
-    with ProgressBar(f"reading {store}" if was_kept else f"following motions of {declared.name}") as bar:
-        from hybrid.analysis import Axis, ensemble as follow, save_ensemble
-        from hybrid.dynamics import derive
+    from hybrid.analysis import ensemble as follow, save_ensemble
 
-        dynamics = derive(declared)
-
-        resolved = declared.parameter_values(values)
-        axes = [Axis.parse(text, values=resolved) for text in vary]
-        twice = next((axis.name for axis in axes if sum(axis.name == other.name for other in axes) > 1), None)
-        if twice is not None:
-            raise click.UsageError(f"--vary {twice} is given twice")
-        with_cells = next((axis.name for axis in axes if axis.n is not None), None)
-        if with_cells is not None:
-            raise click.UsageError(f"--vary {with_cells}: a range has no cells; write {with_cells}=LOW:HIGH")
-        given = None if starts is None else _table(starts)
-        count = n if given is None else len(next(iter(given.values()), ()))
-        with opened_engine(workers, scheduler, is_long=(count or 0) >= _MANY) as engine:
-            found = follow(
-                dynamics,
-                vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
-                n=n,
-                seed=seed,
-                starts=given,
-                pins=pins,
-                parameters=values,
-                t_end=t_end,
-                law=impact_law(law, None, None),
-                rtol=rtol,
-                executor=engine,
-                store=store,
-                progress=bar.advance,
-                on_interrupt="keep",
-            )
-        files = [] if output is None else list(save_ensemble(found, output))
-        written = drawn(plot, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), dynamics)
-    answer = {"mechanism": declared.name, **_record(found)}
+    axes = _varied(asked, vary)
+    given = None if starts is None else _table(starts)
+    count = n if given is None else len(next(iter(given.values()), ()))
+    with opened_engine(workers, scheduler, is_long=(count or 0) >= _MANY) as engine:
+        found = follow(
+            asked.dynamics,
+            vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
+            n=n,
+            seed=seed,
+            starts=given,
+            pins=asked.pins,
+            parameters=asked.values,
+            t_end=t_end,
+            law=impact_law(law, None, None),
+            rtol=rtol,
+            executor=engine,
+            store=store,
+            progress=asked.bar.advance,
+            on_interrupt="keep",
+        )
+    files = [] if output is None else list(save_ensemble(found, output))
+    written = drawn(plot, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), asked.dynamics)
     written += [f"Written to {file}." for file in files]
     written += stored_line(store, was_kept=was_kept)
-    print_answer(answer, _description(answer), written, as_json=as_json)
+    answer = {"mechanism": asked.declared.name, **_record(found)}
+    ending = None
     if found.failures:
-        click.echo(f"not computed: {'; '.join(found.failures)}", err=True)
-        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
-    if found.n_missing:
-        click.echo(f"interrupted: {found.n_missing} of {found.n} motions are missing", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+        ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
+    elif found.n_missing:
+        reason = f"interrupted: {found.n_missing} of {found.n} motions are missing"
+        ending = (ExitStatus.INTERRUPTED, reason)
+    return Answered(answer, _description(answer), written, ending)
+
+
+def _varied(asked: Asked, texts: tuple[str, ...]) -> list[Axis]:
+    """The ranges of ``--vary``, each of another quantity."""
+    axes = whole_ranges("--vary", texts, asked.resolved, what="a range")
+    twice = next((axis.name for axis in axes if sum(axis.name == other.name for other in axes) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"--vary {twice} is given twice")
+    return axes
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -8,69 +8,57 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from hybrid.cli.arguments import (
     LAWS,
     OutputPath,
     branch_option,
-    declared_with,
     impact_law,
-    json_option,
-    mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
     plot_style_option,
 )
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.files import whole_file, write_whole
-from hybrid.progress import ProgressBar, interruptible
+from hybrid.progress import interruptible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from rich.console import RenderableType
 
-    from hybrid.dynamics import Dynamics, State
-    from hybrid.motion import HandOver, MotionTree, Trajectory
+    from hybrid.cli.output import Asked
+    from hybrid.motion import MotionTree, Trajectory
     from hybrid.reporting.figures import StyleName
 
-__all__ = ["MotionFiles", "motion_tables", "simulate", "write_motions"]
+__all__ = ["motion_tables", "simulate", "write_motions"]
 
 
 _NOTES = 10  # of events
 
 
-@attrs.frozen
-class MotionFiles:
-    """Which files were asked for.
-
-    Attributes
-    ----------
-    plot, animate, output : Path or None
-        A picture, a page or film that plays the motion, and the motion itself.
-    plot_kind : {"time", "phase"}
-    plot_style : {"screen", "page", "single", "double"}
-    """
-
-    plot: Path | None
-    plot_kind: str
-    plot_style: StyleName
-    animate: Path | None
-    output: Path | None
-
-
-def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[str]:
+def write_motions(
+    found: Trajectory | MotionTree,
+    *,
+    plot: Path | None,
+    plot_kind: str,
+    plot_style: StyleName,
+    animate: Path | None,
+    output: Path | None,
+) -> list[str]:
     """The files that were asked for, written; the data first, in case a picture fails.
 
     Parameters
     ----------
     found : Trajectory or MotionTree
         A tree is one picture; its pages and data are a file for every part, with its number before the ending.
-    files : MotionFiles
+    plot, animate, output : Path or None
+        A picture, a page or film that plays the motion, and the motion itself.
+    plot_kind : {"time", "phase"}
+    plot_style : {"screen", "page", "single", "double"}
 
     Returns
     -------
@@ -82,17 +70,20 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
     is_tree = isinstance(found, MotionTree)
     motions = [branch.motion for branch in found.branches] if isinstance(found, MotionTree) else [found]
     said = []
-    if files.output is not None:
-        kept = _numbered(files.output, len(motions), is_tree=is_tree)
+    if output is not None:
+        kept = _numbered(output, len(motions), is_tree=is_tree)
         for motion, path in zip(motions, kept, strict=True):
             with whole_file(path) as draft:
                 save(motion, draft)
         said.append(f"Kept in {', '.join(map(str, kept))}.")
-    if files.plot is not None:
-        _draw(found, files, files.plot)
-        said.append(f"Drawn in {files.plot}.")
-    if files.animate is not None:
-        played = _numbered(files.animate, len(motions), is_tree=is_tree)
+    if plot is not None:
+        from hybrid.reporting import plot_motion, plot_phase, plot_tree, save_figure
+
+        drawing: Any = plot_phase if plot_kind == "phase" else plot_tree if is_tree else plot_motion
+        save_figure(drawing(found, style=plot_style), plot)
+        said.append(f"Drawn in {plot}.")
+    if animate is not None:
+        played = _numbered(animate, len(motions), is_tree=is_tree)
         for motion, path in zip(motions, played, strict=True):
             _animate(motion, path)
         said.append(f"Animated in {', '.join(map(str, played))}.")
@@ -101,19 +92,6 @@ def write_motions(found: Trajectory | MotionTree, files: MotionFiles) -> list[st
 
 def _numbered(path: Path, count: int, *, is_tree: bool) -> list[Path]:
     return [path.with_stem(f"{path.stem}-{part}") for part in range(count)] if is_tree else [path]
-
-
-def _draw(found: Trajectory | MotionTree, files: MotionFiles, path: Path) -> None:
-    from hybrid.motion import MotionTree
-    from hybrid.reporting import plot_motion, plot_phase, plot_tree, save_figure
-
-    if files.plot_kind == "phase":
-        figure = plot_phase(found, style=files.plot_style)
-    elif isinstance(found, MotionTree):
-        figure = plot_tree(found, style=files.plot_style)
-    else:
-        figure = plot_motion(found, style=files.plot_style)
-    save_figure(figure, path)
 
 
 def _animate(motion: Trajectory, path: Path) -> None:
@@ -126,7 +104,7 @@ def _animate(motion: Trajectory, path: Path) -> None:
         write_whole(path, render_animation(motion))
 
 
-def motion_tables(answer: dict[str, Any]) -> list[RenderableType]:
+def motion_tables(answer: dict[str, Any]) -> Iterator[RenderableType]:
     """The record of a motion, or of a tree of motions, as tables.
 
     Parameters
@@ -136,28 +114,22 @@ def motion_tables(answer: dict[str, Any]) -> list[RenderableType]:
 
     Returns
     -------
-    list of rich renderables
+    iterator of rich renderables
     """
     final = answer["final"]
     rows = [
         (q, number(q_value), v, number(v_value))
         for (q, q_value), (v, v_value) in zip(final["q"].items(), final["v"].items(), strict=True)
     ]
-    energy = [(name, number(value)) for name, value in answer["energy"].items()]
-    shown: list[RenderableType] = [
-        f"{answer['mechanism']}: {answer['cause'] or answer['termination']}",
-        _events(answer["events"]),
-        table(f"At the end, t = {final['t']:.10g}", ["coordinate", "value", "velocity", "value"], rows),
-        table("Energy", ["energy", "value"], energy),
-    ]
-    shown += _notes(answer["events"], answer["warnings"])
+    yield f"{answer['mechanism']}: {answer['cause'] or answer['termination']}"
+    yield _events(answer["events"])
+    yield table(f"At the end, t = {final['t']:.10g}", ["coordinate", "value", "velocity", "value"], rows)
+    yield table("Energy", ["energy", "value"], [(name, number(value)) for name, value in answer["energy"].items()])
+    yield from _notes(answer["events"], answer["warnings"])
     if "limbs" in answer:
-        shown.append(_parts(answer["limbs"]))
-        shown.append(
-            "Above is part 0; --json lists the events of all."
-            + ("" if answer["complete"] else " Others were not followed.")
-        )
-    return shown
+        yield _parts(answer["limbs"])
+        rest = "" if answer["complete"] else " Others were not followed."
+        yield f"Above is part 0; --json lists the events of all.{rest}"
 
 
 def _events(events: list[dict[str, Any]]) -> RenderableType:
@@ -231,8 +203,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     return value
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("motion of {}")
 @pin_option
 @parameter_option
 @branch_option
@@ -296,13 +267,83 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     metavar="FILE",
     help="Keep the motion, for hybrid.motion.load; .npz.",
 )
-@json_option
 def simulate(
+    asked: Asked,
     *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    branch: dict[str, str],
+    plot: Path | None,
+    plot_kind: str,
+    plot_style: StyleName,
+    animate: Path | None,
+    output: Path | None,
+    **how: Any,
+) -> Answered:
+    """Follow the motion of MECH from a state, with every change of mode and impact located.
+
+    After Ctrl-C what was computed is printed, drawn and kept.
+    """
+    _refuse_contradictions(**how)
+    if animate is not None:
+        from hybrid.reporting.scene import require_drawing
+
+        require_drawing(asked.declared)
+    found = _followed(asked, **how)
+    answer = _record(found)
+    ending = _ending(answer)
+    written: list[str] = []
+    try:
+        with interruptible(keeps=any((plot, animate, output))):
+            written = write_motions(
+                found, plot=plot, plot_kind=plot_kind, plot_style=plot_style, animate=animate, output=output
+            )
+    except KeyboardInterrupt:
+        interrupted = (ExitStatus.INTERRUPTED, "interrupted while writing files: not all of them are there")
+        ending = ending if ending is not None and ending[0] is ExitStatus.INTERRUPTED else interrupted
+    if how["until"] is not None and answer["termination"] == "END_TIME":
+        written = [f"--until: {how['until']} did not fall to zero.", *written]
+    return Answered(answer, motion_tables(answer), written, ending)
+
+
+def _ending(answer: dict[str, Any]) -> tuple[ExitStatus, str] | None:
+    """What keeps a motion, or a part of a tree, from being whole."""
+    from hybrid.motion import Termination
+
+    ends = (answer, *answer.get("limbs", ()))
+    if any(end["termination"] == "INTERRUPTED" for end in ends):
+        reason = f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given"
+        return ExitStatus.INTERRUPTED, reason
+    given_up = [end for end in ends if Termination[end["termination"]].is_given_up]
+    return (ExitStatus.NOT_COMPUTED, f"not computed further: {given_up[-1]['cause']}") if given_up else None
+
+
+def _refuse_contradictions(
+    *,
+    rule: str,
+    until: str | None,
+    singular: str,
+    stiffness: dict[str, float | str],
+    method: str,
+    step: float | None,
+    **_: Any,
+) -> None:
+    if method == "time-stepping" and step is None:
+        raise click.UsageError("time-stepping needs a step: add --step, for example --step 1e-3")
+    if method != "time-stepping" and step is not None:
+        raise click.UsageError(
+            "the event-driven method chooses its steps: leave out --step, or add --method time-stepping"
+        )
+    if rule == "branch" and method == "time-stepping":
+        raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
+    if rule == "branch" and (until is not None or singular != "stop"):
+        raise click.UsageError("every branch is followed to the end of the time: leave out --until and --singular")
+    if singular == "realise" and not stiffness:
+        raise click.UsageError("springs need a stiffness: --stiffness 1e6, or --stiffness NAME=1e6 by constraint")
+    if stiffness and singular != "realise":
+        raise click.UsageError("--stiffness is that of the springs of --singular realise: add it, or leave it out")
+
+
+def _followed(
+    asked: Asked,
+    *,
     t_end: float,
     law: str | None,
     rule: str,
@@ -311,130 +352,25 @@ def simulate(
     stiffness: dict[str, float | str],
     method: str,
     step: float | None,
-    plot: Path | None,
-    plot_kind: str,
-    plot_style: StyleName,
-    animate: Path | None,
-    output: Path | None,
-    as_json: bool,
-) -> None:
-    """Follow the motion of MECH from a state, with every change of mode and impact located.
-
-    After Ctrl-C what was computed is printed, drawn and kept.
-    """
-    declared, values = declared_with(mechanism, parameters)
-    asked = Asked(t_end, law, rule, until, singular, stiffness, method, step)
-    if animate is not None:
-        from hybrid.reporting.scene import require_drawing
-
-        require_drawing(declared)
-    with ProgressBar(f"motion of {declared.name}") as bar:
-        from hybrid.dynamics import derive, solve_state
-        from hybrid.motion import Termination
-
-        dynamics = derive(declared)
-        start = solve_state(dynamics, pins, parameters=values, branch=branch)
-        found = _followed(dynamics, start, values, asked, bar)
-        answer = _record(found)
-        try:
-            with interruptible(keeps=any((plot, animate, output))):
-                files = MotionFiles(plot, plot_kind, plot_style, animate, output)
-                written, is_written = write_motions(found, files), True
-        except KeyboardInterrupt:
-            written, is_written = [], False
-    if as_json:
-        print_json(answer)
-    else:
-        never = asked.until is not None and answer["termination"] == "END_TIME"
-        say(*motion_tables(answer), *([f"--until: {asked.until} did not fall to zero."] if never else []), *written)
-    ends = (answer, *answer.get("limbs", ()))
-    if any(end["termination"] == "INTERRUPTED" for end in ends):
-        click.echo(f"interrupted at t = {answer['final']['t']:.10g}: what was computed is given", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
-    if not is_written:
-        click.echo("interrupted while writing files: not all of them are there", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
-    given_up = [end for end in ends if Termination[end["termination"]].is_given_up]
-    if given_up:
-        click.echo(f"not computed further: {given_up[-1]['cause']}", err=True)
-        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
-
-
-@attrs.frozen
-class Asked:
-    """How a motion is to be followed; options that contradict each other are refused.
-
-    Attributes
-    ----------
-    t_end : float
-    law : str or None
-    rule : str
-    until : str or None
-    singular : str
-    stiffness : dict
-        Of springs, by constraint; under an empty name for all.
-    method : str
-    step : float or None
-    """
-
-    t_end: float
-    law: str | None
-    rule: str
-    until: str | None
-    singular: str
-    stiffness: dict[str, float | str]
-    method: str
-    step: float | None
-
-    def __attrs_post_init__(self) -> None:
-        if self.method == "time-stepping" and self.step is None:
-            raise click.UsageError("time-stepping needs a step: add --step, for example --step 1e-3")
-        if self.method != "time-stepping" and self.step is not None:
-            raise click.UsageError(
-                "the event-driven method chooses its steps: leave out --step, or add --method time-stepping"
-            )
-        if self.rule == "branch" and self.method == "time-stepping":
-            raise click.UsageError("time-stepping selects no modes and has no branches: leave out --rule or --method")
-        if self.rule == "branch" and (self.until is not None or self.singular != "stop"):
-            raise click.UsageError("every branch is followed to the end of the time: leave out --until and --singular")
-        if self.singular == "realise" and not self.stiffness:
-            raise click.UsageError("springs need a stiffness: --stiffness 1e6, or --stiffness NAME=1e6 by constraint")
-        if self.stiffness and self.singular != "realise":
-            raise click.UsageError("--stiffness is that of the springs of --singular realise: add it, or leave it out")
-
-
-def _followed(
-    dynamics: Dynamics, state: State, values: Mapping[str, float], asked: Asked, bar: ProgressBar
 ) -> Trajectory | MotionTree:
-    from hybrid.motion import Penalty, simulate, simulate_branches
+    from hybrid.motion import HandOver, Penalty, simulate, simulate_branches
 
-    usual = None if asked.method == "time-stepping" else _USUAL_LAW
-    named = asked.law or usual
-    law = None if named is None else impact_law(named, None, None)
-    if asked.rule == "branch":
-        return simulate_branches(dynamics, state, t_end=asked.t_end, parameters=values, law=law, on_interrupt="keep")
+    named = law or (None if method == "time-stepping" else _USUAL_LAW)
+    common: dict[str, Any] = {"t_end": t_end, "parameters": asked.values, "on_interrupt": "keep"}
+    common["law"] = None if named is None else impact_law(named, None, None)
+    if rule == "branch":
+        return simulate_branches(asked.dynamics, asked.state, **common)
     return simulate(
-        dynamics,
-        state,
-        t_end=asked.t_end,
-        parameters=values,
-        law=law,
-        rule=Penalty() if asked.rule == "penalty" else None,
-        until=asked.until,
-        singular=_at_singular(asked),
-        method=asked.method,
-        step=asked.step,
-        progress=lambda passed, whole: bar.advance(round(_PARTS * passed / whole), _PARTS),
-        on_interrupt="keep",
+        asked.dynamics,
+        asked.state,
+        rule=Penalty() if rule == "penalty" else None,
+        until=until,
+        singular=HandOver(stiffness=stiffness.get("", stiffness)) if singular == "realise" else singular,
+        method=method,
+        step=step,
+        progress=lambda passed, whole: asked.bar.advance(round(_PARTS * passed / whole), _PARTS),
+        **common,
     )
-
-
-def _at_singular(asked: Asked) -> str | HandOver:
-    from hybrid.motion import HandOver
-
-    if asked.singular != "realise":
-        return asked.singular
-    return HandOver(stiffness=asked.stiffness.get("", asked.stiffness))
 
 
 def _record(found: Trajectory | MotionTree) -> dict[str, Any]:

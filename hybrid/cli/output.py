@@ -1,4 +1,5 @@
-"""How answers are printed: as one JSON object, or as tables for people.
+"""What goes round the answer of a command: its mechanism is found, derived and timed, the answer printed for people or
+as one JSON object.
 
 Pages that commands write, and the command lines that they show for making them again.
 """
@@ -9,26 +10,38 @@ import json
 import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import attrs
 import click
 
-from hybrid.cli.arguments import OutputPath
+from hybrid.cli.arguments import (
+    OutputPath,
+    json_option,
+    load_mechanism,
+    mechanism_argument,
+    read_parameters,
+)
+from hybrid.cli.program import ExitStatus
 from hybrid.files import write_whole
+from hybrid.progress import ProgressBar
 from hybrid.reporting.records import Json, plain
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
 
-    from hybrid.dynamics import Dynamics
+    from hybrid.declaration import Mechanism
+    from hybrid.dynamics import Dynamics, State
 
 __all__ = [
+    "Answered",
+    "Asked",
     "Json",
-    "command_as_written",
-    "console",
     "drawn",
     "json_text",
+    "mechanism_command",
     "number",
     "page_option",
     "page_path",
@@ -113,13 +126,17 @@ def json_text(answer: Mapping[str, Json]) -> str:
     return json.dumps(plain(answer), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def console() -> Console:
-    """Standard output as a rich console.
+def say(*lines: RenderableType) -> None:
+    """Text and tables printed for people on standard output; rich markup in the text is not read.
+
+    Parameters
+    ----------
+    *lines : str or rich renderable
 
     Returns
     -------
-    Console
-        As wide as the terminal; 140 columns where there is none.
+    None
+        They are printed, each on a line of its own; as wide as the terminal, 140 columns where there is none.
     """
     import sys
 
@@ -132,22 +149,7 @@ def console() -> Console:
             """Go on as other output does."""
             raise BrokenPipeError
 
-    return Output(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
-
-
-def say(*lines: RenderableType) -> None:
-    """Text and tables printed for people on standard output; rich markup in the text is not read.
-
-    Parameters
-    ----------
-    *lines : str or rich renderable
-
-    Returns
-    -------
-    None
-        They are printed, each on a line of its own.
-    """
-    shown = console()
+    shown = Output(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
     for line in lines:
         shown.print(line, markup=False)
 
@@ -254,12 +256,14 @@ def page_path(name: str) -> Path:
     return Path(OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS).convert(name, None, None))
 
 
-def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], str], record: Mapping[str, Json]) -> None:
-    """The page, Markdown or JSON of an answer, written to a file as its ending asks for.
+def write_page(
+    path: Path | None, *, html: Callable[[], str], markdown: Callable[[], str], record: Mapping[str, Json]
+) -> list[str]:
+    """The page, Markdown or JSON of an answer, written to a file as its ending asks for, where one was asked for.
 
     Parameters
     ----------
-    path : Path
+    path : Path or None
     html, markdown : callable
         Give the text, without arguments; only the one that is asked for is called.
     record : mapping
@@ -267,9 +271,11 @@ def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], st
 
     Returns
     -------
-    None
-        All of it is written.
+    list of str
+        What to say of it.
     """
+    if path is None:
+        return []
     match path.suffix.lower():
         case ".html":
             text = html()
@@ -278,6 +284,7 @@ def write_page(path: Path, *, html: Callable[[], str], markdown: Callable[[], st
         case _:
             text = json_text(record) + "\n"
     write_whole(path, text)
+    return ["", f"The page is in {path}."]
 
 
 def drawn(plot: Path | None, picture: Callable[..., Any], dynamics: Dynamics) -> list[str]:
@@ -304,41 +311,134 @@ def drawn(plot: Path | None, picture: Callable[..., Any], dynamics: Dynamics) ->
     return [f"Drawn in {plot}."]
 
 
-def command_as_written(
-    command: str,
-    mechanism: str,
-    *,
-    parameters: Mapping[str, str],
-    pins: Mapping[str, str],
-    options: Sequence[str],
-    output: Path | None,
-) -> str:
-    """The command line that makes a page again, with the values as the user wrote them.
+@attrs.frozen(eq=False)
+class Asked:
+    """What a command on a mechanism was given, and what it needs of it; everything is worked out when asked for.
+
+    Attributes
+    ----------
+    mechanism : str
+        A name of a catalogue or a path.
+    pins, parameters, branch : mapping of str to str
+        As given to ``--pin``, ``--param`` and ``--branch``.
+    bar : ProgressBar
+        Shown while the command computes.
+    declared : Mechanism
+    values : dict of str to float
+        Of the parameters that are replaced.
+    resolved : mapping of str to float
+        Of all parameters.
+    dynamics : Dynamics
+    state : State
+        As pinned.
+    """
+
+    mechanism: str
+    pins: Mapping[str, str]
+    parameters: Mapping[str, str]
+    branch: Mapping[str, str]
+    declared: Mechanism
+    values: dict[str, float]
+    bar: ProgressBar
+
+    @cached_property
+    def resolved(self) -> Mapping[str, float]:
+        """Values of all parameters."""
+        return self.declared.parameter_values(self.values)
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The equations."""
+        from hybrid.dynamics import derive
+
+        return derive(self.declared)
+
+    @cached_property
+    def state(self) -> State:
+        """The state that the pins give."""
+        from hybrid.dynamics import solve_state
+
+        return solve_state(self.dynamics, self.pins, parameters=self.values, branch=self.branch)
+
+    def command_line(self, command: str, *options: str, output: Path | None) -> str:
+        """The command line that makes a page again, with the values as the user wrote them, quoted for a shell."""
+        words = ["painleve", command, self.mechanism]
+        words += [word for name, value in self.parameters.items() for word in ("--param", f"{name}={value}")]
+        words += [word for name, value in self.pins.items() for word in ("--pin", f"{name}={value}")]
+        return shlex.join([*words, *options, *([] if output is None else ["-o", str(output)])])
+
+
+@attrs.frozen(eq=False)
+class Answered:
+    """What a command has found.
+
+    Attributes
+    ----------
+    record : mapping
+        For JSON.
+    described : iterable of str or rich renderable
+        The same for people; read only where people are answered, so that tables are laid out for nobody else.
+    written : iterable of str
+        What to say to people of files.
+    ending : tuple of ExitStatus and str, or None
+        How the program ends, and why, where there is no whole answer.
+    """
+
+    record: Mapping[str, Json]
+    described: Iterable[RenderableType]
+    written: Iterable[str] = ()
+    ending: tuple[ExitStatus, str] | None = None
+
+
+def _label(doing: str, name: str, store: Path | None) -> str:
+    if store is not None:
+        from hybrid.cli.engines import was_finished
+
+        if was_finished(store):
+            return f"reading {store}"
+    return doing.format(name)
+
+
+def mechanism_command(
+    doing: str, name: str | None = None, *, numbers: Callable[..., Answered] | None = None
+) -> Callable[[Callable[..., Answered]], click.Command]:
+    """A command on a mechanism, with what all of them do around their answers.
 
     Parameters
     ----------
-    command : str
-        As ``report``.
-    mechanism : str
-        A name of a catalogue or a path.
-    parameters, pins : mapping of str to str
-        As given to ``--param`` and ``--pin``.
-    options : sequence of str
-        Further words of the command line.
-    output : Path or None
-        As given to ``-o``.
+    doing : str
+        What the bar says while it computes, as ``"mapping {}"`` with the name of the mechanism.
+    name : str, optional
+        Of the command; by default that of the function.
+    numbers : callable, optional
+        What answers instead where the mechanism is a state in numbers, a file that ends in .json; it takes all options.
 
     Returns
     -------
-    str
-        Quoted for a shell.
-
-    Examples
-    --------
-    >>> command_as_written("report", "rod", parameters={"mu": "3/2"}, pins={"phi": "pi/3"}, options=[], output=None)
-    'painleve report rod --param mu=3/2 --pin phi=pi/3'
+    callable
+        Decorates a function of an :class:`Asked` and the command's own options that returns an :class:`Answered`.
+        The argument MECH and the option ``--json`` are added to its options.
     """
-    words = ["painleve", command, mechanism]
-    words += [word for name, value in parameters.items() for word in ("--param", f"{name}={value}")]
-    words += [word for name, value in pins.items() for word in ("--pin", f"{name}={value}")]
-    return shlex.join([*words, *options, *([] if output is None else ["-o", str(output)])])
+
+    def decorated(answer: Callable[..., Answered]) -> click.Command:
+        @wraps(answer)
+        def run(*, mechanism: str, as_json: bool, **options: Any) -> None:
+            if numbers is not None and mechanism.endswith(".json"):
+                with ProgressBar(doing.format(mechanism)):
+                    found = numbers(mechanism, **options)
+            else:
+                declared = load_mechanism(mechanism)
+                pins, parameters, branch = (options.pop(kind, {}) for kind in ("pins", "parameters", "branch"))
+                values = read_parameters(declared, parameters)
+                with ProgressBar(_label(doing, declared.name, options.get("store"))) as bar:
+                    asked = Asked(mechanism, pins, parameters, branch, declared, values, bar)
+                    found = answer(asked, **options)
+            print_answer(found.record, found.described, found.written, as_json=as_json)
+            if found.ending is not None:
+                status, reason = found.ending
+                click.echo(reason, err=True)
+                raise click.exceptions.Exit(status)
+
+        return json_option(click.command(name)(mechanism_argument(run)))
+
+    return decorated

@@ -7,21 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import (
-    branch_option,
-    declared_with,
-    json_option,
-    mechanism_argument,
-    parameter_option,
-    pin_option,
-)
-from hybrid.cli.output import number, print_answer, table
-from hybrid.progress import ProgressBar
+from hybrid.cli.arguments import branch_option, parameter_option, pin_option, whole_ranges
+from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.reporting.branches import branch_sentences, certified_friction_record, critical_friction_record
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from hybrid.cli.output import Asked
 
 __all__ = ["critical_friction"]
 
@@ -29,8 +23,7 @@ __all__ = ["critical_friction"]
 _OPEN = NOTHING  # a gap of which Newton's method leaves 1e-13
 
 
-@click.command("critical-friction")
-@mechanism_argument
+@mechanism_command("minimising the critical friction of {}", "critical-friction")
 @click.option(
     "--over",
     "axes",
@@ -44,40 +37,20 @@ _OPEN = NOTHING  # a gap of which Newton's method leaves 1e-13
 @parameter_option
 @branch_option
 @click.option("--certified", is_flag=True, help="Prove bounds of the minimum, in interval arithmetic.")
-@json_option
-def critical_friction(
-    *,
-    mechanism: str,
-    axes: tuple[str, ...],
-    pins: dict[str, str],
-    contact: str | None,
-    parameters: dict[str, str],
-    branch: dict[str, str],
-    certified: bool,
-    as_json: bool,
-) -> None:
+def critical_friction(asked: Asked, *, axes: tuple[str, ...], contact: str | None, certified: bool) -> Answered:
     """The least friction that brings a paradox, and where."""
-    if certified and branch:
+    if certified and asked.branch:
         raise click.UsageError("--certified needs pins that fix the posture by linear equations: there is no --branch")
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"minimising the critical friction of {declared.name}"):
-        from hybrid.analysis import Axis, certified_friction, critical_friction as least
-        from hybrid.dynamics import derive
+    from hybrid.analysis import certified_friction, critical_friction as least
 
-        resolved = declared.parameter_values(values)
-        over = [Axis.parse(text, values=resolved) for text in axes]
-        with_cells = next((axis.name for axis in over if axis.n is not None), None)
-        if with_cells is not None:
-            raise click.UsageError(f"--over {with_cells}: a sweep has no cells; write {with_cells}=LOW:HIGH")
-        dynamics = derive(declared)
-        if certified:
-            proved = certified_friction(dynamics, over=over, pins=pins, contact=contact, parameters=values)
-            answer = {"mechanism": declared.name, **certified_friction_record(proved)}
-            print_answer(answer, _proved(answer), as_json=as_json)
-            return
-        found = least(dynamics, over=over, pins=pins, contact=contact, parameters=values, branch=branch)
-    answer = {"mechanism": declared.name, **critical_friction_record(found)}
-    print_answer(answer, _description(answer), as_json=as_json)
+    over = whole_ranges("--over", axes, asked.resolved, what="a sweep")
+    answer: dict[str, Any] = {"mechanism": asked.declared.name}
+    how: dict[str, Any] = {"over": over, "pins": asked.pins, "contact": contact, "parameters": asked.values}
+    if certified:
+        answer |= certified_friction_record(certified_friction(asked.dynamics, **how))
+        return Answered(answer, _proved(answer))
+    answer |= critical_friction_record(least(asked.dynamics, **how, branch=asked.branch))
+    return Answered(answer, _description(answer))
 
 
 def _proved(answer: Mapping[str, Any]) -> Iterator[str]:

@@ -10,9 +10,6 @@ import click
 from hybrid.cli.arguments import (
     axes_option,
     branch_option,
-    declared_with,
-    json_option,
-    mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
@@ -20,9 +17,9 @@ from hybrid.cli.arguments import (
     two_axes,
 )
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
-from hybrid.cli.output import number, print_answer, table
+from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
-from hybrid.progress import ProgressBar, interruptible
+from hybrid.progress import interruptible
 from hybrid.reporting.branches import branch_sentences, map_record
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from hybrid.analysis import RegionMap
+    from hybrid.cli.output import Asked
     from hybrid.dynamics import Dynamics
     from hybrid.motion import Trajectory
     from hybrid.reporting.figures import StyleName
@@ -40,8 +38,7 @@ __all__ = ["map_"]
 _SHOWN = 5
 
 
-@click.command("map")
-@mechanism_argument
+@mechanism_command("mapping {}", "map")
 @axes_option
 @pin_option
 @parameter_option
@@ -56,67 +53,57 @@ _SHOWN = 5
 )
 @store_option("Keep every cell as a Zarr group, or read them from it")
 @engine_options
-@json_option
 def map_(
+    asked: Asked,
     *,
-    mechanism: str,
     axes: tuple[str, ...],
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    branch: dict[str, str],
     plot: Path | None,
     plot_style: StyleName,
     motion: Path | None,
     store: Path | None,
     workers: int | None,
     scheduler: str | None,
-    as_json: bool,
-) -> None:
+) -> Answered:
     """Which modes of MECH are consistent over two quantities."""
     if plot is not None and store is not None and plot.resolve() == store.resolve():
         raise click.UsageError(f"--plot and --store both name {plot}")
     if motion is not None and plot is None:
         raise click.UsageError("--motion is drawn over the map: it needs --plot FILE")
-    declared, values = declared_with(mechanism, parameters)
     was_kept = was_finished(store)
-    with ProgressBar(f"reading {store}" if was_kept else f"mapping {declared.name}") as bar:
-        swept = two_axes(axes, declared.parameter_values(values))
-        from hybrid.analysis import region_map
-        from hybrid.dynamics import derive
+    swept = two_axes(axes, asked.resolved)
+    from hybrid.analysis import region_map
 
-        dynamics = derive(declared)
-        drawn_over = None if motion is None else _motion_of(motion, dynamics, values)
-        with opened_engine(workers, scheduler, is_long=False) as engine:
-            found = region_map(
-                dynamics,
-                axes=swept,
-                pins=pins,
-                parameters=values,
-                branch=branch,
-                with_boundaries=plot is not None,
-                progress=bar.advance,
-                executor=engine,
-                store=store,
-                on_interrupt="keep",
-            )
-        is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
-    answer = {"mechanism": declared.name, **map_record(found)}
-    print_answer(
-        answer, _description(answer), _written(plot if is_drawn else None, store, was_kept=was_kept), as_json=as_json
-    )
+    dynamics = asked.dynamics
+    drawn_over = None if motion is None else _motion_of(motion, dynamics, asked.values)
+    with opened_engine(workers, scheduler, is_long=False) as engine:
+        found = region_map(
+            dynamics,
+            axes=swept,
+            pins=asked.pins,
+            parameters=asked.values,
+            branch=asked.branch,
+            with_boundaries=plot is not None,
+            progress=asked.bar.advance,
+            executor=engine,
+            store=store,
+            on_interrupt="keep",
+        )
+    is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
+    answer = {"mechanism": asked.declared.name, **map_record(found)}
+    written = _written(plot if is_drawn else None, store, was_kept=was_kept)
+    return Answered(answer, _description(answer), written, _ending(found, is_drawn=is_drawn))
+
+
+def _ending(found: RegionMap, *, is_drawn: bool) -> tuple[ExitStatus, str] | None:
+    """What keeps a map from being whole."""
     if found.failures:
-        for failure in found.failures[:_SHOWN]:
-            click.echo(f"not computed: {failure}", err=True)
+        lines = [f"not computed: {failure}" for failure in found.failures[:_SHOWN]]
         more = len(found.failures) - _SHOWN
-        if more > 0:
-            click.echo(f"... and {more} more", err=True)
-        raise click.exceptions.Exit(ExitStatus.NOT_COMPUTED)
+        lines += [f"... and {more} more"] if more > 0 else []
+        return ExitStatus.NOT_COMPUTED, "\n".join(lines)
     if not found.is_complete:
-        click.echo(f"interrupted: {found.n_missing} of {found.cells} cells are missing", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
-    if not is_drawn:
-        click.echo("interrupted: the map is not drawn", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+        return ExitStatus.INTERRUPTED, f"interrupted: {found.n_missing} of {found.cells} cells are missing"
+    return None if is_drawn else (ExitStatus.INTERRUPTED, "interrupted: the map is not drawn")
 
 
 def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> Trajectory:

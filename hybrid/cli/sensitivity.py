@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import (
-    LAWS,
-    declared_with,
-    impact_law,
-    json_option,
-    mechanism_argument,
-    parameter_option,
-    pin_option,
-    plot_option,
-)
-from hybrid.cli.output import command_as_written, number, page_option, print_answer, table, write_page
-from hybrid.progress import ProgressBar
+from hybrid.cli.arguments import LAWS, impact_law, parameter_option, pin_option, plot_option
+from hybrid.cli.output import Answered, mechanism_command, number, page_option, table, write_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hybrid.cli.output import Asked
 
 __all__ = ["sensitivity"]
 
@@ -37,8 +28,7 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
     return names
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("sensitivity of {}")
 @pin_option
 @parameter_option
 @click.option("--t-end", type=float, required=True, metavar="T", help="When the motion ends.")
@@ -63,12 +53,9 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
 )
 @plot_option("Draw the gradient as a tornado")
 @page_option("Write a page with table and plot (.html), or .md, .json.")
-@json_option
 def sensitivity(
+    asked: Asked,
     *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
     t_end: float,
     functional: str | None,
     terminal: str | None,
@@ -77,55 +64,47 @@ def sensitivity(
     check: bool,
     plot: Path | None,
     output: Path | None,
-    as_json: bool,
-) -> None:
+) -> Answered:
     """Differentiate a functional of a motion of MECH, exactly through impacts, release and stick-slip."""
     if functional is None and terminal is None:
         raise click.UsageError("nothing to differentiate: give --functional or --terminal")
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"sensitivity of {declared.name}"):
-        from hybrid.analysis import Functional
-        from hybrid.analysis.sensitivities.gradient import sensitivity as differentiate
-        from hybrid.analysis.sensitivities.start_slopes import base_values
-        from hybrid.dynamics import derive, solve_state
-        from hybrid.motion import simulate
-        from hybrid.reporting.render_sensitivity import (
-            SensitivityReport,
-            plot_tornado,
-            render_sensitivity_html,
-            render_sensitivity_markdown,
-            sensitivity_record,
-        )
+    from hybrid.analysis import Functional
+    from hybrid.analysis.sensitivities.gradient import sensitivity as differentiate
+    from hybrid.analysis.sensitivities.start_slopes import base_values
+    from hybrid.motion import simulate
+    from hybrid.reporting.render_sensitivity import (
+        SensitivityReport,
+        plot_tornado,
+        render_sensitivity_html,
+        render_sensitivity_markdown,
+        sensitivity_record,
+    )
 
-        dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values)
-        motion = simulate(dynamics, state, t_end=t_end, parameters=values, law=impact_law(law, None, None))
-        chosen = {"integrand": functional, "terminal": terminal}
-        quantity = Functional(**{name: text for name, text in chosen.items() if text is not None})
-        found = differentiate(motion, quantity, names, pins=pins, check=check)
-        options = ["--t-end", f"{t_end!r}"]
-        options += [] if functional is None else ["--functional", functional]
-        options += [] if terminal is None else ["--terminal", terminal]
-        options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
-        again = command_as_written(
-            "sensitivity", mechanism, parameters=parameters, pins=pins, options=options, output=output
-        )
-        base = base_values(motion, names, pins=pins)
-        report = SensitivityReport(motion, found, base, again, metadata.version("painleve"))
-        answer = sensitivity_record(report)
-        if plot is not None:
-            from hybrid.reporting import save_figure
+    motion = simulate(
+        asked.dynamics, asked.state, t_end=t_end, parameters=asked.values, law=impact_law(law, None, None)
+    )
+    chosen = {"integrand": functional, "terminal": terminal}
+    quantity = Functional(**{name: text for name, text in chosen.items() if text is not None})
+    found = differentiate(motion, quantity, names, pins=asked.pins, check=check)
+    options = ["--t-end", f"{t_end!r}"]
+    options += [] if functional is None else ["--functional", functional]
+    options += [] if terminal is None else ["--terminal", terminal]
+    options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
+    again = asked.command_line("sensitivity", *options, output=output)
+    base = base_values(motion, names, pins=asked.pins)
+    report = SensitivityReport(motion, found, base, again, metadata.version("painleve"))
+    answer = sensitivity_record(report)
+    if plot is not None:
+        from hybrid.reporting import save_figure
 
-            save_figure(plot_tornado(report), plot)
-        if output is not None:
-            write_page(
-                output,
-                html=lambda: render_sensitivity_html(report),
-                markdown=lambda: render_sensitivity_markdown(report),
-                record=answer,
-            )
-    where = [] if output is None else ["", f"The page is in {output}."]
-    print_answer(answer, _tables(answer), where, as_json=as_json)
+        save_figure(plot_tornado(report), plot)
+    where = write_page(
+        output,
+        html=lambda: render_sensitivity_html(report),
+        markdown=lambda: render_sensitivity_markdown(report),
+        record=answer,
+    )
+    return Answered(answer, _tables(answer), where)
 
 
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -14,24 +14,21 @@ import click
 from hybrid.cli.arguments import (
     FiniteRange,
     branch_option,
-    declared_with,
-    json_option,
-    mechanism_argument,
     parameter_option,
     pin_option,
     plot_option,
     plot_style_option,
 )
-from hybrid.cli.output import command_as_written, number, page_option, page_path, print_answer, table, write_page
+from hybrid.cli.output import Answered, mechanism_command, number, page_option, page_path, table, write_page
 from hybrid.cli.program import ExitStatus
 from hybrid.declaration.units import inequality_unit
-from hybrid.progress import ProgressBar
 from hybrid.reporting.records import numeric_verdict_record, verdict_record
 from hybrid.tolerances import CANCELLED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from hybrid.cli.output import Asked
     from hybrid.contact import Selection
     from hybrid.declaration.units import Units
     from hybrid.dynamics import Dynamics
@@ -43,8 +40,29 @@ __all__ = ["report", "verdict", "verdict_tables"]
 Solver = Literal["enumeration", "lemke", "gauss"]
 
 
-@click.command()
-@mechanism_argument
+def _decide_numbers(
+    path: str,
+    *,
+    solver: Solver,
+    standing_budget: float,
+    pins: dict[str, str],
+    parameters: dict[str, str],
+    branch: dict[str, str],
+    plot: Path | None,
+    plot_style: StyleName,
+) -> Answered:
+    """The verdict of a state that a file holds in numbers."""
+    if pins or parameters or branch or plot:
+        raise click.UsageError(f"{path} is a state in numbers: it takes no --pin, --param, --branch or --plot")
+    from hybrid.declaration.units import Units
+    from hybrid.numeric import read_state, select
+
+    state = read_state(path)
+    answer = numeric_verdict_record(state, select(state, solver=solver, standing_budget=standing_budget))
+    return Answered(answer, verdict_tables(answer, Units.none()))
+
+
+@mechanism_command("deciding {}", numbers=_decide_numbers)
 @pin_option
 @parameter_option
 @branch_option
@@ -65,52 +83,22 @@ Solver = Literal["enumeration", "lemke", "gauss"]
 )
 @plot_option("Draw the friction cone of every contact with the forces of the consistent modes in it")
 @plot_style_option
-@json_option
 def verdict(
-    *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    branch: dict[str, str],
-    solver: Solver,
-    standing_budget: float,
-    plot: Path | None,
-    plot_style: StyleName,
-    as_json: bool,
-) -> None:
+    asked: Asked, *, solver: Solver, standing_budget: float, plot: Path | None, plot_style: StyleName
+) -> Answered:
     """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence.
 
     A file that ends in .json is a state in numbers, as an engine writes it with hybrid.numeric.capture; it takes no
     pins.
     """
-    if mechanism.endswith(".json"):
-        if pins or parameters or branch or plot:
-            raise click.UsageError(f"{mechanism} is a state in numbers: it takes no --pin, --param, --branch or --plot")
-        _decide_numbers(mechanism, solver, standing_budget, as_json=as_json)
-        return
-    declared, values = declared_with(mechanism, parameters)
-    with ProgressBar(f"deciding {declared.name}"):
-        from hybrid.contact import select
-        from hybrid.dynamics import derive, solve_state
+    from hybrid.contact import select
 
-        dynamics = derive(declared)
-        state = solve_state(dynamics, pins, parameters=values, branch=branch)
-        # as texts: 4/3 is known exactly, its float is not
-        selection = select(dynamics, state, parameters=parameters, solver=solver, standing_budget=standing_budget)
-        answer = verdict_record(dynamics, state, selection, parameters=values)
-        drawn = [] if plot is None else _draw(selection, dynamics, plot, plot_style)
-    print_answer(answer, verdict_tables(answer, declared.units()), drawn, as_json=as_json)
-
-
-def _decide_numbers(path: str, solver: Solver, standing_budget: float, *, as_json: bool) -> None:
-    """The verdict of a state that a file holds in numbers."""
-    with ProgressBar(f"deciding {path}"):
-        from hybrid.declaration.units import Units
-        from hybrid.numeric import read_state, select
-
-        state = read_state(path)
-        answer = numeric_verdict_record(state, select(state, solver=solver, standing_budget=standing_budget))
-    print_answer(answer, verdict_tables(answer, Units.none()), as_json=as_json)
+    dynamics, state = asked.dynamics, asked.state
+    # as texts: 4/3 is known exactly, its float is not
+    selection = select(dynamics, state, parameters=asked.parameters, solver=solver, standing_budget=standing_budget)
+    answer = verdict_record(dynamics, state, selection, parameters=asked.values)
+    drawn = [] if plot is None else _draw(selection, dynamics, plot, plot_style)
+    return Answered(answer, verdict_tables(answer, asked.declared.units()), drawn)
 
 
 def _draw(selection: Selection, dynamics: Dynamics, path: Path, style: StyleName) -> list[str]:
@@ -312,8 +300,7 @@ def _force_heading(name: str, units: Names) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("reporting on {}")
 @pin_option
 @parameter_option
 @click.option(
@@ -324,55 +311,32 @@ def _force_heading(name: str, units: Names) -> str:
     help="Two axes of the map; by default the posture and its velocity, as fine as some ten seconds allow.",
 )
 @page_option("The page (.html), or .md, .json; by default MECH.html.")
-@json_option
-def report(
-    *,
-    mechanism: str,
-    pins: dict[str, str],
-    parameters: dict[str, str],
-    axes: tuple[str, ...],
-    output: Path | None,
-    as_json: bool,
-) -> None:
+def report(asked: Asked, *, axes: tuple[str, ...], output: Path | None) -> Answered:
     """A self-contained page on a state of MECH: verdict, evidence, map, automaton.
 
     A page on a motion comes from `simulate -o FILE`, one on its derivatives, with table and tornado plot, from
     `sensitivity -o FILE`.
     """
-    declared, values = declared_with(mechanism, parameters)
     if len(axes) not in (0, 2):
         raise click.UsageError(f"the map of a report has two axes, got {len(axes)}")
-    if output is None and not as_json:
-        output = page_path(f"{declared.name}.html")
-    with ProgressBar(f"reporting on {declared.name}") as bar:
-        from hybrid.analysis import Axis
-        from hybrid.dynamics import derive, solve_state
-        from hybrid.reporting.render import render_html, render_markdown
-        from hybrid.reporting.report import build_report, report_record
+    if output is None and not click.get_current_context().params["as_json"]:
+        output = page_path(f"{asked.declared.name}.html")
+    from hybrid.analysis import Axis
+    from hybrid.reporting.render import render_html, render_markdown
+    from hybrid.reporting.report import build_report, report_record
 
-        dynamics = derive(declared)
-        resolved = declared.parameter_values(values)
-        built = build_report(
-            dynamics,
-            solve_state(dynamics, pins, parameters=values),
-            parameters=parameters,
-            axes=[Axis.parse(text, values=resolved) for text in axes] or None,
-            command=command_as_written(
-                "report",
-                mechanism,
-                parameters=parameters,
-                pins=pins,
-                options=[word for axis in axes for word in ("--axis", axis)],
-                output=output or Path("report.html"),
-            ),
-            progress=bar.advance,
-            on_interrupt="keep",
-        )
-        record = report_record(built)
-        if output is not None:
-            write_page(output, html=lambda: render_html(built), markdown=lambda: render_markdown(built), record=record)
+    options = [word for axis in axes for word in ("--axis", axis)]
+    built = build_report(
+        asked.dynamics,
+        asked.state,
+        parameters=asked.parameters,
+        axes=[Axis.parse(text, values=asked.resolved) for text in axes] or None,
+        command=asked.command_line("report", *options, output=output or Path("report.html")),
+        progress=asked.bar.advance,
+        on_interrupt="keep",
+    )
+    record = report_record(built)
+    write_page(output, html=lambda: render_html(built), markdown=lambda: render_markdown(built), record=record)
+    ending = None if built.is_complete else (ExitStatus.INTERRUPTED, "interrupted: the report says what is left out")
     where = ["", f"The report is in {output}."]
-    print_answer(record, verdict_tables(record, declared.units()), where, as_json=as_json)
-    if not built.is_complete:
-        click.echo("interrupted: the report says what is left out", err=True)
-        raise click.exceptions.Exit(ExitStatus.INTERRUPTED)
+    return Answered(record, verdict_tables(record, asked.declared.units()), where, ending)

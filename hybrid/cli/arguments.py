@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
@@ -17,7 +17,6 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from hybrid.analysis import Axis
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.declaration import Mechanism
 
@@ -27,7 +26,6 @@ __all__ = [
     "Catalogue",
     "FiniteRange",
     "OutputPath",
-    "axes_option",
     "branch_option",
     "catalogues",
     "impact_law",
@@ -36,14 +34,13 @@ __all__ = [
     "mechanism_argument",
     "mechanism_file",
     "offered_mechanisms",
+    "output_option",
     "parameter_option",
     "pin_option",
     "plot_option",
     "plot_style_option",
     "read_parameters",
     "slice_option",
-    "two_axes",
-    "whole_ranges",
 ]
 
 GROUP = "hybrid.mechanisms"
@@ -251,39 +248,47 @@ class OutputPath(click.Path):
 
     Parameters
     ----------
-    file_okay, dir_okay, allow_dash, path_type
-        As of ``click.Path``.
     endings : sequence of str, optional
         How the name must end; by default anyhow.
+    is_folder : bool, optional
     """
 
-    def __init__(
-        self,
-        *,
-        file_okay: bool = True,
-        dir_okay: bool = True,
-        allow_dash: bool = False,
-        path_type: type[Any] | None = None,
-        endings: Sequence[str] = (),
-    ) -> None:
-        super().__init__(
-            file_okay=file_okay, dir_okay=dir_okay, allow_dash=allow_dash, path_type=path_type, writable=True
-        )
-        self.endings = tuple(endings)
+    def __init__(self, *endings: str, is_folder: bool = False) -> None:
+        super().__init__(file_okay=not is_folder, dir_okay=is_folder, path_type=Path, writable=True)
+        self.endings = endings
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Check the path as click does, its ending, and the folder it is to stand in."""
-        path = super().convert(value, param, ctx)
-        if self.allow_dash and str(value) == "-":
-            return path
-        if self.endings and Path(os.fsdecode(path)).suffix.lower() not in self.endings:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if self.endings and path.suffix.lower() not in self.endings:
             self.fail(f"{value} must end in {', '.join(self.endings)}", param, ctx)
-        folder = Path(os.fsdecode(path)).absolute().parent
+        folder = path.absolute().parent
         if not folder.is_dir():
             self.fail(f"the folder {str(folder)!r} does not exist", param, ctx)
         if not os.access(folder, os.W_OK | os.X_OK):
             self.fail(f"the folder {str(folder)!r} cannot be written", param, ctx)
         return path
+
+
+def output_option(*endings: str, shown: str, callback: Any = None) -> Callable[[Command], Command]:
+    """The option ``-o FILE`` for a file.
+
+    Parameters
+    ----------
+    *endings : str
+        How its name must end; by default anyhow.
+    shown : str
+        What the help says of it.
+    callback : callable, optional
+        As of ``click.option``.
+
+    Returns
+    -------
+    callable
+        Decorates a command, which takes the path as ``output``.
+    """
+    own: dict[str, Any] = {"type": OutputPath(*endings), "callback": callback}
+    return click.option("-o", "--output", metavar="FILE", help=shown, **own)
 
 
 def plot_option(help_text: str) -> Callable[[Command], Command]:
@@ -299,7 +304,7 @@ def plot_option(help_text: str) -> Callable[[Command], Command]:
     callable
         Decorates a command, which takes the path as ``plot``.
     """
-    kind = OutputPath(dir_okay=False, path_type=Path, endings=PLOT_ENDINGS)
+    kind = OutputPath(*PLOT_ENDINGS)
     return click.option("--plot", type=kind, metavar="FILE", help=f"{help_text} ({', '.join(PLOT_ENDINGS)}).")
 
 
@@ -311,74 +316,6 @@ plot_style_option = click.option(
     help="For a window, a page that is read on a telephone too, or one or both columns of a journal (88, 174 mm).",
 )
 """The option ``--plot-style``; the command takes it as ``plot_style``, a name of `hybrid.reporting.figures.STYLES`."""
-
-axes_option = click.option(
-    "--axis",
-    "axes",
-    multiple=True,
-    required=True,
-    metavar="NAME=LOW:HIGH:CELLS",
-    help="A pin or a parameter; give two.",
-)
-"""The option ``--axis``, to be given twice; the command takes it as ``axes``, a tuple of str."""
-
-
-def two_axes(texts: Sequence[str], values: Mapping[str, float]) -> list[Axis]:
-    """The two axes of a map, as ``--axis`` gives them.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        As ``phi=0:pi:400``.
-    values : mapping of str to float
-        Of the parameters, which a text may use.
-
-    Returns
-    -------
-    list of Axis
-
-    Raises
-    ------
-    click.UsageError
-        If there are not two.
-    """
-    if len(texts) != 2:
-        raise click.UsageError(f"a map has two axes, got {len(texts)}: --axis phi=0:pi:400 --axis phi_dot=-3:3:400")
-    from hybrid.analysis import Axis
-
-    return [Axis.parse(text, values=values) for text in texts]
-
-
-def whole_ranges(option: str, texts: Sequence[str], values: Mapping[str, float], *, what: str) -> list[Axis]:
-    """Ranges without cells, as an option gives them.
-
-    Parameters
-    ----------
-    option : str
-        As ``--over``.
-    texts : sequence of str
-        As ``phi=0:pi``.
-    values : mapping of str to float
-        Of the parameters, which a text may use.
-    what : str
-        As ``"a sweep"``, for the message.
-
-    Returns
-    -------
-    list of Axis
-
-    Raises
-    ------
-    click.UsageError
-        If one is divided into cells.
-    """
-    from hybrid.analysis import Axis
-
-    axes = [Axis.parse(text, values=values) for text in texts]
-    with_cells = next((axis.name for axis in axes if axis.n is not None), None)
-    if with_cells is not None:
-        raise click.UsageError(f"{option} {with_cells}: {what} has no cells; write {with_cells}=LOW:HIGH")
-    return axes
 
 
 def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:
@@ -409,17 +346,17 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
     return {name: float(values[name]) for name in texts}
 
 
-def impact_law(name: str, restitution: float | None, damping: float | None) -> AbstractImpactLaw:
+def impact_law(name: str, restitution: float | None = None, damping: float | None = None) -> AbstractImpactLaw:
     """The impact law of a name.
 
     Parameters
     ----------
     name : str
         One of ``LAWS``.
-    restitution : float or None
-        Coefficient of restitution of every contact, without unit; None for the declared ones.
-    damping : float or None
-        Of every contact, in units of the square root of a mass; None for the declared ones.
+    restitution : float, optional
+        Coefficient of restitution of every contact, without unit; by default the declared ones.
+    damping : float, optional
+        Of every contact, in units of the square root of a mass; by default the declared ones.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from hybrid.cli.arguments import (
     catalogues,
     json_option,
     load_mechanism,
+    output_option,
     parameter_option,
 )
 from hybrid.cli.output import Answered, json_text, mechanism_command, number, print_json, say, table
@@ -41,13 +42,7 @@ __all__ = ["check", "import_", "list_", "new", "schema", "show"]
 
 @click.command()
 @click.argument("name", metavar="NAME")
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=(".toml",)),
-    metavar="FILE",
-    help="Write there instead of to NAME.toml.",
-)
+@output_option(".toml", shown="Write there instead of to NAME.toml.")
 @json_option
 def new(*, name: str, output: Path | None, as_json: bool) -> None:
     """A commented mechanism file, valid as it stands, to be filled in.
@@ -58,7 +53,7 @@ def new(*, name: str, output: Path | None, as_json: bool) -> None:
 
     name = name.removesuffix(".toml")
     text = skeleton(name)
-    path = output or OutputPath(dir_okay=False, path_type=Path).convert(f"{name}.toml", None, None)
+    path = output or OutputPath().convert(f"{name}.toml", None, None)
     if path.exists():
         raise click.ClickException(f"{path} is there already: give another name, or -o FILE")
     write_whole(path, text)
@@ -74,13 +69,7 @@ def _offered_answers(_: click.Context, __: click.Parameter, incomplete: str) -> 
 
 @click.command()
 @click.argument("command", metavar="[COMMAND]", required=False, shell_complete=_offered_answers)
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=(".json",)),
-    metavar="FILE",
-    help="Write there instead of to standard output (.json).",
-)
+@output_option(".json", shown="Write there instead of to standard output (.json).")
 @json_option
 def schema(*, command: str | None, output: Path | None, as_json: bool) -> None:
     """The JSON schema of mechanism files, with which editors complete and check them, or of what COMMAND answers.
@@ -112,13 +101,7 @@ def _known(command: str) -> str:
 
 @click.command(name="import")
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=(".toml",)),
-    metavar="FILE",
-    help="Write there instead of to standard output (.toml).",
-)
+@output_option(".toml", shown="Write there instead of to standard output (.toml).")
 @json_option
 def import_(*, model: str, output: Path | None, as_json: bool) -> None:
     """A planar open chain of MODEL, an MJCF or URDF file, as a mechanism file.

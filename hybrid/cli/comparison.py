@@ -12,17 +12,9 @@ import attrs
 import click
 
 from hybrid import reporting
-from hybrid.cli.arguments import (
-    LAWS,
-    FiniteRange,
-    axes_option,
-    impact_law,
-    parameter_option,
-    pin_option,
-    plot_option,
-    two_axes,
-)
+from hybrid.cli.arguments import LAWS, FiniteRange, impact_law, parameter_option, pin_option, plot_option
 from hybrid.cli.output import Answered, Json, drawn, mechanism_command, number, page_option, table, write_page
+from hybrid.cli.ranges import axes_option, two_axes
 from hybrid.reporting.records import plain
 from hybrid.tolerances import NOTHING
 

@@ -90,7 +90,7 @@ def store_option(help_text: str) -> Callable[[Command], Command]:
     """
     return click.option(
         "--store",
-        type=OutputPath(file_okay=False, path_type=Path),
+        type=OutputPath(is_folder=True),
         metavar="DIR",
         callback=_folder,
         help=f"{help_text}; what is finished is kept, and the same command goes on.",

@@ -10,18 +10,11 @@ import click
 from click.core import ParameterSource
 
 from hybrid import reporting
-from hybrid.cli.arguments import (
-    LAWS,
-    OutputPath,
-    impact_law,
-    parameter_option,
-    pin_option,
-    plot_option,
-    whole_ranges,
-)
+from hybrid.cli.arguments import LAWS, impact_law, output_option, parameter_option, pin_option, plot_option
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
+from hybrid.cli.ranges import whole_ranges
 from hybrid.files import read_file, read_table
 
 if TYPE_CHECKING:
@@ -64,13 +57,10 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 @engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
 @click.option("--portrait", metavar="NAME", help="Coordinate of the phase portrait; by default the last one.")
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path, endings=(".parquet",)),
-    metavar="FILE",
+@output_option(
+    ".parquet",
     callback=_needs_pyarrow,
-    help="Write a row for every motion, and beside it a table of the events (.parquet).",
+    shown="Write a row for every motion, and beside it a table of the events (.parquet).",
 )
 def ensemble(
     asked: Asked,
@@ -112,7 +102,7 @@ def ensemble(
             pins=asked.pins,
             parameters=asked.values,
             t_end=t_end,
-            law=impact_law(law, None, None),
+            law=impact_law(law),
             rtol=rtol,
             executor=engine,
             store=store,

@@ -36,7 +36,7 @@ __all__ = ["explore"]
 @click.option("--no-browser", is_flag=True, help="Print the address, and open nothing.")
 @click.option(
     "--offline",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm")),
+    type=OutputPath(".html", ".htm"),
     metavar="FILE",
     help="Write one page with maps computed before, which needs no server; .html.",
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from hybrid.cli.arguments import OutputPath, json_option, load_mechanism, mechanism_argument
+from hybrid.cli.arguments import json_option, load_mechanism, mechanism_argument, output_option
 from hybrid.cli.output import print_json, say, table
 from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
@@ -43,13 +43,7 @@ ENDINGS: dict[str, Format] = {
     type=click.Choice(get_args(Format)),
     help="By default what the ending of FILE says.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write there instead of to standard output (.dot, .mmd, .svg, .json, .xml for SpaceEx).",
-)
+@output_option(shown="Write there instead of to standard output (.dot, .mmd, .svg, .json, .xml for SpaceEx).")
 @json_option
 def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: bool) -> None:
     """The hybrid automaton of MECH: modes, guards, resets."""

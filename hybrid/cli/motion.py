@@ -15,6 +15,7 @@ from hybrid.cli.arguments import (
     OutputPath,
     branch_option,
     impact_law,
+    output_option,
     parameter_option,
     pin_option,
     plot_option,
@@ -255,18 +256,12 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
 @plot_style_option
 @click.option(
     "--animate",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=(".html", ".htm", ".gif", ".mp4")),
+    type=OutputPath(".html", ".htm", ".gif", ".mp4"),
     callback=_can_animate,
     metavar="FILE",
     help="Write a page that plays the motion and needs nothing else (.html), or a film (.gif, or .mp4 by ffmpeg).",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(path_type=Path, dir_okay=False, endings=(".npz",)),
-    metavar="FILE",
-    help="Keep the motion, for hybrid.motion.load; .npz.",
-)
+@output_option(".npz", shown="Keep the motion, for hybrid.motion.load; .npz.")
 def simulate(
     asked: Asked,
     *,
@@ -357,7 +352,7 @@ def _followed(
 
     named = law or (None if method == "time-stepping" else _USUAL_LAW)
     common: dict[str, Any] = {"t_end": t_end, "parameters": asked.values, "on_interrupt": "keep"}
-    common["law"] = None if named is None else impact_law(named, None, None)
+    common["law"] = None if named is None else impact_law(named)
     if rule == "branch":
         return simulate_branches(asked.dynamics, asked.state, **common)
     return simulate(

@@ -22,6 +22,7 @@ from hybrid.cli.arguments import (
     json_option,
     load_mechanism,
     mechanism_argument,
+    output_option,
     read_parameters,
 )
 from hybrid.cli.program import ExitStatus
@@ -232,8 +233,7 @@ def page_option(help_text: str) -> Callable[[Command], Command]:
     callable
         Decorates a command, which takes the path as ``output``.
     """
-    kind = OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS)
-    return click.option("-o", "--output", type=kind, metavar="FILE", help=help_text)
+    return output_option(*ENDINGS, shown=help_text)
 
 
 def page_path(name: str) -> Path:
@@ -253,7 +253,7 @@ def page_path(name: str) -> Path:
     click.BadParameter
         If it ends otherwise, or its folder cannot be written.
     """
-    return Path(OutputPath(dir_okay=False, path_type=Path, endings=ENDINGS).convert(name, None, None))
+    return Path(OutputPath(*ENDINGS).convert(name, None, None))
 
 
 def write_page(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import branch_option, parameter_option, pin_option, whole_ranges
+from hybrid.cli.arguments import branch_option, parameter_option, pin_option
 from hybrid.cli.output import Answered, mechanism_command, number, table
+from hybrid.cli.ranges import whole_ranges
 from hybrid.reporting.branches import branch_sentences, certified_friction_record, critical_friction_record
 from hybrid.tolerances import NOTHING
 

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import (
-    axes_option,
-    branch_option,
-    parameter_option,
-    pin_option,
-    plot_option,
-    plot_style_option,
-    two_axes,
-)
+from hybrid.cli.arguments import branch_option, parameter_option, pin_option, plot_option, plot_style_option
 from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
+from hybrid.cli.ranges import axes_option, two_axes
 from hybrid.progress import interruptible
 from hybrid.reporting.branches import branch_sentences, map_record
 

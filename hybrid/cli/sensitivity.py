@@ -80,9 +80,7 @@ def sensitivity(
         sensitivity_record,
     )
 
-    motion = simulate(
-        asked.dynamics, asked.state, t_end=t_end, parameters=asked.values, law=impact_law(law, None, None)
-    )
+    motion = simulate(asked.dynamics, asked.state, t_end=t_end, parameters=asked.values, law=impact_law(law))
     chosen = {"integrand": functional, "terminal": terminal}
     quantity = Functional(**{name: text for name, text in chosen.items() if text is not None})
     found = differentiate(motion, quantity, names, pins=asked.pins, check=check)

@@ -127,7 +127,7 @@ def load_mechanism(name: str) -> Mechanism:
     """
     from hybrid.declaration import read_mechanism
 
-    return read_mechanism(Path(name)) if _is_path(name) else _catalogue_of(name).load(name)
+    return read_mechanism(_path(name)) if _is_path(name) else _catalogue_of(name).load(name)
 
 
 def mechanism_file(name: str) -> Path:
@@ -152,11 +152,25 @@ def mechanism_file(name: str) -> Path:
     >>> mechanism_file("rod_on_incline").name
     'rod_on_incline.toml'
     """
-    return Path(name) if _is_path(name) else _catalogue_of(name).path(name)
+    return _path(name) if _is_path(name) else _catalogue_of(name).path(name)
 
 
 def _is_path(name: str) -> bool:
     return name.endswith(".toml") or len(Path(name).parts) != 1
+
+
+def _path(name: str) -> Path:
+    near = "" if Path(name).exists() else _near_file(name)
+    if near:
+        raise click.ClickException(f"{name}: there is no such file; {near}")
+    return Path(name)
+
+
+def _near_file(name: str) -> str:
+    """A question after the mechanism file of a folder whose name is nearest, or nothing."""
+    stems = sorted(path.stem for path in Path(name).parent.glob("*.toml"))
+    near = difflib.get_close_matches(Path(name).stem, stems, n=1, cutoff=0.5)
+    return f"did you mean the file {str(Path(name).with_name(f'{near[0]}.toml'))!r}?" if near else ""
 
 
 def _catalogue_of(name: str) -> Catalogue:
@@ -169,6 +183,8 @@ def _catalogue_of(name: str) -> Catalogue:
 
 
 def _hint(name: str, known: set[str]) -> str:
+    if Path(name).suffix and _near_file(name):
+        return _near_file(name)
     if not known:
         return "no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
     beside = [path.name for path in Path().glob("*.toml")]

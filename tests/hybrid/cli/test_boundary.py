@@ -152,6 +152,25 @@ def test_a_misspelt_name_is_answered_with_the_nearest(arguments, nearest, capsys
 
 
 @pytest.mark.parametrize(
+    ("given", "answer"),
+    [
+        ("own.tml", "did you mean the file 'own.toml'?"),
+        ("owm.toml", "there is no such file; did you mean the file 'own.toml'?"),
+        ("sub/own.tml", "there is no such file; did you mean the file 'sub/own.toml'?"),
+        ("xyz.toml", "there is no such file\n"),  # nothing is near but the ending
+        ("rod_on_inclin", "did you mean 'rod_on_incline'?"),
+    ],
+)
+def test_a_misspelt_file_is_answered_with_the_nearest_of_its_folder(given, answer, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    for folder in (tmp_path, tmp_path / "sub"):
+        (folder / "own.toml").write_text("", encoding="utf-8")
+    assert main(["verdict", given]) == 2
+    assert answer in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("option", "value", "message"),
     [
         ("--pin", "phi", "expected NAME=VALUE, got 'phi'"),

@@ -19,7 +19,7 @@ ORDINARY = {
     "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "simplest_walker.toml", "two_legs.toml", "window.py"},
     "walk": {"plot_garcia_1998.py", "simplest_walker.toml"},
     "passage": {"plot_burian_2024.py", "published.toml", "singular_configurations.md", "singular_passage.py"},
-    "hand over": {"turning.py"},
+    "hand over": {"transitions.py"},
     "turning": {"lecture.md", "pinocchio.py", "plot_garcia_1998.py", "plot_housner_1963.py", "published.toml"},
 }
 

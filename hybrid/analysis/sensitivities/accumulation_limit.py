@@ -122,7 +122,7 @@ def limit_slopes(motion: Replay, number: int, event: Event, forward: ForwardPass
     -------
     float and array, (m,)
     """
-    nominal = motion.event_groups[number].map
+    nominal = motion.event_groups[number]
     dynamics, n = motion.trajectory.dynamics, motion.trajectory.dynamics.n
     i = dynamics.contacts.index(event.elements[0])
     system = motion.segments[number].system

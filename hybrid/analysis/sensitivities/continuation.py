@@ -68,18 +68,6 @@ class Continuation:
 
 
 @attrs.frozen(eq=False)
-class _Point:
-    """A closed motion with its place on the branch."""
-
-    shot: Shot
-    value: float
-
-    @property
-    def pattern(self) -> list[tuple[EventKind, tuple[str, ...]]]:
-        return [(event.kind, event.elements) for event in self.shot.motion.trajectory.events]
-
-
-@attrs.frozen(eq=False)
 class _Branch:
     """What stays the same along a branch; places are ``(x, T, parameter)`` divided by ``scale``."""
 
@@ -89,24 +77,27 @@ class _Branch:
     t: float
     scale: Array
 
-    def place(self, point: _Point) -> Array:
-        return np.concatenate([point.shot.x, [point.shot.T, point.value]]) / self.scale
+    def value(self, shot: Shot) -> float:
+        """The parameter of a closed motion."""
+        return float(shot.motion.trajectory.parameters[self.name])
 
-    def shoot(self, place: Array) -> _Point | Refusal:
+    def place(self, shot: Shot) -> Array:
+        return np.concatenate([shot.x, [shot.T, self.value(shot)]]) / self.scale
+
+    def shoot(self, place: Array) -> Shot | Refusal:
         full = place * self.scale
         values = {**self.parameters, self.name: float(full[-1])}
-        shot = self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
-        return shot if isinstance(shot, Refusal) else _Point(shot, float(full[-1]))
+        return self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
 
-    def _frame(self, point: _Point) -> tuple[Array, Array]:
+    def _frame(self, shot: Shot) -> tuple[Array, Array]:
         """Admissible directions of places, and the scaled slopes of the residual along them."""
-        size = len(point.shot.x)
-        basis = np.zeros((size + 2, point.shot.free.shape[1] + 2))
-        basis[:size, :-2] = point.shot.free
+        size = len(shot.x)
+        basis = np.zeros((size + 2, shot.free.shape[1] + 2))
+        basis[:size, :-2] = shot.free
         basis[size, -2] = basis[size + 1, -1] = 1.0
-        return basis / self.scale[:, None], self.shooting.slopes(point.shot) @ basis
+        return basis / self.scale[:, None], self.shooting.slopes(shot) @ basis
 
-    def tangent(self, point: _Point, along: Array) -> Array:
+    def tangent(self, point: Shot, along: Array) -> Array:
         """Unit tangent of the branch, on the side of a direction."""
         basis, slopes = self._frame(point)
         _, _, right = np.linalg.svd(slopes / np.linalg.norm(basis, axis=0))
@@ -114,21 +105,21 @@ class _Branch:
         direction = direction / np.linalg.norm(direction)
         return np.asarray(direction if direction @ along >= 0 else -direction)
 
-    def correct(self, place: Array, direction: Array) -> _Point | Refusal | None:
+    def correct(self, place: Array, direction: Array) -> Shot | Refusal | None:
         """Newton's method in the plane across a direction; None where it does not converge."""
         previous = np.inf
         for _ in range(_CORRECTIONS):
             point = self.shoot(place)
             if isinstance(point, Refusal):
                 return point
-            if point.shot.size <= _CLOSED:
+            if point.size <= _CLOSED:
                 return point
-            if point.shot.size > 2 * previous:
+            if point.size > 2 * previous:
                 return None
-            previous = point.shot.size
+            previous = point.size
             basis, slopes = self._frame(point)
             matrix = np.vstack([slopes, direction @ basis])
-            right = np.append(point.shot.residual, 0.0)
+            right = np.append(point.residual, 0.0)
             place = place - basis @ np.linalg.lstsq(matrix, right, rcond=CANCELLED)[0]
         return None
 
@@ -200,10 +191,10 @@ def continue_periodic(
         return first
     scale = np.append(sizes_of(np.abs(first.x), first.T), [first.T, max(abs(start), abs(to - start))])
     branch = _Branch(shooting, given, parameter, guess.t, scale)
-    return _followed(branch, _Point(first, start), start, to, max_points)
+    return _followed(branch, first, start, to, max_points)
 
 
-def _followed(branch: _Branch, point: _Point, start: float, to: float, max_points: int) -> Continuation:
+def _followed(branch: _Branch, point: Shot, start: float, to: float, max_points: int) -> Continuation:
     along = np.zeros(len(branch.scale))
     along[-1] = np.sign(to - start)
     direction = branch.tangent(point, along)
@@ -213,13 +204,13 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
     while len(points) < max_points:
         place = branch.place(point)
         found = branch.correct(place + step * direction, direction)
-        if not isinstance(found, _Point) or found.pattern != point.pattern:
+        if not isinstance(found, Shot) or _pattern(found) != _pattern(point):
             step /= 2
             if step < _SHORTEST:
                 ending = _why(branch, point, found)
                 break
             continue
-        last = sense * (found.value - to) >= 0
+        last = sense * (branch.value(found) - to) >= 0
         if last:
             found = _at(branch, point, found, to) or found
         points.append(found)
@@ -229,22 +220,26 @@ def _followed(branch: _Branch, point: _Point, start: float, to: float, max_point
         if last:
             ending = f"{branch.name} = {to:g} was reached"
             break
-        if sense * (found.value - start) < 0:
+        if sense * (branch.value(found) - start) < 0:
             ending = f"the branch folds back and passes {branch.name} = {start:g}"
             break
         direction, point, step = branch.tangent(found, direction), found, min(1.5 * step, _LONGEST)
     return Continuation(
         branch.name,
-        np.array([item.value for item in points]),
-        tuple(periodic_of(branch.shooting, item.shot) for item in points),
+        np.array([branch.value(item) for item in points]),
+        tuple(periodic_of(branch.shooting, item) for item in points),
         tuple(changes),
         ending,
     )
 
 
-def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
-    where = f"at {branch.name} = {point.value:.9g} the motion can be followed no further"
-    dip = nearest_dip(point.shot.motion.segments)
+def _pattern(shot: Shot) -> list[tuple[EventKind, tuple[str, ...]]]:
+    return [(event.kind, event.elements) for event in shot.motion.trajectory.events]
+
+
+def _why(branch: _Branch, point: Shot, found: Shot | Refusal | None) -> str:
+    where = f"at {branch.name} = {branch.value(point):.9g} the motion can be followed no further"
+    dip = nearest_dip(point.motion.segments)
     if dip is not None and dip[0] <= _GRAZED:
         share, t, surface = dip
         kind = surface.words
@@ -253,40 +248,40 @@ def _why(branch: _Branch, point: _Point, found: _Point | Refusal | None) -> str:
         )
     if isinstance(found, Refusal):
         return f"{where}: {found.reason} (t = {found.t:.9g})"
-    if isinstance(found, _Point):
+    if isinstance(found, Shot):
         return f"{where}: the sequence of its events changes, which is grazing or two events at once"
     return f"{where}: Newton's method does not converge"
 
 
-def _at(branch: _Branch, point: _Point, beyond: _Point, to: float) -> _Point | None:
+def _at(branch: _Branch, point: Shot, beyond: Shot, to: float) -> Shot | None:
     """The motion exactly at a value of the parameter, from two on either side."""
-    share = (to - point.value) / (beyond.value - point.value)
+    share = (to - branch.value(point)) / (branch.value(beyond) - branch.value(point))
     place = branch.place(point) + share * (branch.place(beyond) - branch.place(point))
     place[-1] = to / branch.scale[-1]
     fixed = np.zeros(len(place))
     fixed[-1] = 1.0
     found = branch.correct(place, fixed)
-    return found if isinstance(found, _Point) else None
+    return found if isinstance(found, Shot) else None
 
 
-def _largest(branch: _Branch, point: _Point) -> complex:
-    multipliers = branch.shooting.multipliers(point.shot)
+def _largest(branch: _Branch, point: Shot) -> complex:
+    multipliers = branch.shooting.multipliers(point)
     return complex(multipliers[0]) if len(multipliers) else 0j
 
 
-def _is_sided(branch: _Branch, point: _Point) -> bool:
+def _is_sided(branch: _Branch, point: Shot) -> bool:
     return abs(abs(_largest(branch, point)) - 1.0) > ON_CIRCLE
 
 
-def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: Array) -> list[StabilityChange]:
+def _changes(branch: _Branch, before: Shot | None, after: Shot, direction: Array) -> list[StabilityChange]:
     if before is None or (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
         return []
     start, end = branch.place(before), branch.place(after)
-    met: list[_Point] = []
+    met: list[Shot] = []
 
     def excess(share: float) -> float:
         point = branch.correct(start + share * (end - start), direction)
-        if not isinstance(point, _Point):
+        if not isinstance(point, Shot):
             raise ComputationError("the branch is lost between two of its points")
         met.append(point)
         return abs(_largest(branch, point)) - 1.0
@@ -295,4 +290,4 @@ def _changes(branch: _Branch, before: _Point | None, after: _Point, direction: A
     nearest = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
     multiplier = _largest(branch, nearest)
     kind = "torus" if abs(multiplier.imag) > _SIDE else "fold" if multiplier.real > 0 else "flip"
-    return [StabilityChange(nearest.value, kind, multiplier)]
+    return [StabilityChange(branch.value(nearest), kind, multiplier)]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Crossing",
-    "EventGroup",
     "EventMap",
     "Replay",
     "admissible",
@@ -44,20 +43,6 @@ Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
-class EventGroup:
-    """Events at one instant between two segments, with the derivatives through them.
-
-    Attributes
-    ----------
-    events : tuple of Event
-    map : EventMap
-    """
-
-    events: tuple[Event, ...]
-    map: EventMap
-
-
-@attrs.frozen(eq=False)
 class Replay:
     """A motion as an alternation of segments and groups of events.
 
@@ -65,18 +50,18 @@ class Replay:
     ----------
     trajectory : Trajectory
     partials : Partials
-    opening : EventGroup or None
+    opening : EventMap or None
         Events at the very start.
     segments : tuple of Segment
-    event_groups : tuple of EventGroup
+    event_groups : tuple of EventMap
         After each segment but the last; after the last as well where an event ends the motion.
     """
 
     trajectory: Trajectory
     partials: Partials
-    opening: EventGroup | None
+    opening: EventMap | None
     segments: tuple[Segment, ...]
-    event_groups: tuple[EventGroup, ...]
+    event_groups: tuple[EventMap, ...]
 
     @property
     def t_end(self) -> float:
@@ -124,11 +109,14 @@ class EventMap:
         ``(S, 0, S_p)``, of the state after with respect to ``(q, v, t, parameters)``.
     orders : tuple of tuple of Crossing
         The surfaces met, one after the other; several orders where several are met at once.
+    events : tuple of Event
+        What happens.
     """
 
     t: float
     slopes: Array
     orders: tuple[tuple[Crossing, ...], ...]
+    events: tuple[Event, ...] = ()
 
     @property
     def matrix(self) -> Array:

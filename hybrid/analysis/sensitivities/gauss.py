@@ -85,6 +85,14 @@ class Segment:
         """Lengths of the steps, (S,)."""
         return np.diff(self.knots)
 
+    @property
+    def instants(self) -> tuple[Array, Array]:
+        """Times (S s + 2,) and states (S s + 2, 2n) at its start, at its stages and at its end."""
+        return (
+            np.concatenate([self.knots[:1], self.at.t, self.knots[-1:]]),
+            np.concatenate([self.states[:1], self.at.y, self.states[-1:]]),
+        )
+
 
 def interpolation(segment: Segment) -> Callable[[Array], Array]:
     """The collocation polynomials of a segment as a function of time.

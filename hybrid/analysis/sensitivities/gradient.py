@@ -295,10 +295,10 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
     for number, event_group in enumerate(motion.event_groups):
         for event in event_group.events:
             is_limit = event.kind is EventKind.ACCUMULATION
-            t, slopes = event.t if is_limit else event_group.map.t, None
+            t, slopes = event.t if is_limit else event_group.t, None
             if forward is not None and is_limit:
                 t, slopes = limit_slopes(motion, number, event, forward)
-            elif forward is not None and event_group.map.has_one_time:
+            elif forward is not None and event_group.has_one_time:
                 slopes = forward.times[number]
             gradient = {} if slopes is None else dict(zip(chosen.names, slopes.tolist(), strict=True))
             found.append(EventSensitivity(t, event.kind, event.elements, gradient))

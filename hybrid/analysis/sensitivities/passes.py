@@ -107,12 +107,12 @@ def forward_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> Fo
         stages = along[1:-1].reshape(*slopes.shape, -1)
         gradient += np.einsum("zi,zia,ziac->c", segment.weights, slopes, stages)
         if index < len(motion.event_groups):
-            found = motion.event_groups[index].map
+            found = motion.event_groups[index]
             times.append(found.orders[0][0].slope @ tangent)
             tangents.append(tangent)
             gradient += integrand.lost(found, is_last=index == len(motion.segments) - 1) @ tangent
     if is_ended:
-        tangent = motion.event_groups[-1].map.carried(tangent)
+        tangent = motion.event_groups[-1].carried(tangent)
     terminal, slope = integrand.terminal_at(motion.t_end, motion.end)
     gradient += slope @ tangent
     size = len(motion.end)
@@ -136,7 +136,7 @@ def tangents_along(motion: Replay, tangent: Array) -> Iterator[tuple[Segment, Ar
         Tangents (S s + 2, 2n + 1 + c, m) of a segment with S steps of s stages.
     """
     if motion.opening is not None:
-        tangent = motion.opening.map.carried(tangent)
+        tangent = motion.opening.carried(tangent)
     size = len(motion.end)
     for segment, event_group in zip_longest(motion.segments, motion.event_groups):
         start, others = tangent[:size], tangent[size:]
@@ -144,7 +144,7 @@ def tangents_along(motion: Replay, tangent: Array) -> Iterator[tuple[Segment, Ar
         states = np.concatenate([start[None], stages.reshape(-1, *start.shape), end[None]])
         along = np.concatenate([states, np.broadcast_to(others, (len(states), *others.shape))], axis=1)
         yield segment, along
-        tangent = along[-1] if event_group is None else event_group.map.carried(along[-1])
+        tangent = along[-1] if event_group is None else event_group.carried(along[-1])
 
 
 def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:
@@ -169,7 +169,7 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
     for index in reversed(range(len(motion.segments))):
         segment = motion.segments[index]
         if index < len(motion.event_groups):
-            found, is_last = motion.event_groups[index].map, index == len(motion.segments) - 1
+            found, is_last = motion.event_groups[index], index == len(motion.segments) - 1
             covector = found.pulled(covector) + integrand.lost(found, is_last=is_last)
             if is_last:
                 covector = covector + slope[size] * found.orders[0][0].slope
@@ -180,7 +180,7 @@ def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tu
         others[1:] += pulled_parameters(segment, stages)
         covector = np.concatenate([adjoint, others])
     if motion.opening is not None:
-        covector = motion.opening.map.pulled(covector)
+        covector = motion.opening.pulled(covector)
     return value, covector @ chosen.changes
 
 
@@ -305,9 +305,9 @@ class Integrand:
             if (pole := _pole(segment, slopes)) is not None:
                 return Refusal(pole, "the integrand or its derivative grows beyond bounds")
         for event_group in motion.event_groups:
-            if self._depends_on_order(event_group.map):
+            if self._depends_on_order(event_group):
                 reason = "events happen at once, and the integral changes differently for each order of them"
-                return Refusal(event_group.map.t, reason)
+                return Refusal(event_group.t, reason)
         value, slope = self.terminal_at(motion.t_end, motion.end)
         if not (np.isfinite(slope).all() and np.isfinite(value)):
             return Refusal(motion.t_end, "the terminal term has no finite value or derivative")

@@ -49,7 +49,6 @@ class Shot:
     T, t : float
         Duration and time of the start.
     motion : Replay
-    end : array, (2n,)
     matrix : array, (2n, 2n)
         Derivative of the end with respect to the start.
     parameter : array, (2n,)
@@ -66,12 +65,16 @@ class Shot:
     T: float
     t: float
     motion: Replay
-    end: Array
     matrix: Array
     parameter: Array
     residual: Array
     size: float
     free: Array
+
+    @property
+    def flow(self) -> Array:
+        """Velocities and accelerations where it ends, (2n,)."""
+        return evaluate_point(self.motion.segments[-1].system, self.motion.t_end, self.motion.end).f
 
 
 @attrs.frozen(eq=False)
@@ -179,7 +182,7 @@ class Shooting:
         carried = along[-1, : 2 * n]
         residual = self._residual(x, motion.end, T, t, parameters)
         size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), LEAST))
-        return Shot(x, T, t, motion, motion.end, carried[:, :-1], carried[:, -1], residual, size, free[: 2 * n])
+        return Shot(x, T, t, motion, carried[:, :-1], carried[:, -1], residual, size, free[: 2 * n])
 
     @property
     def _kept(self) -> list[int]:
@@ -200,9 +203,7 @@ class Shooting:
         """Derivatives of the residual with respect to ``(x, T, parameter)``, (2n + 1, 2n + 2)."""
         size = len(shot.x)
         matrix = np.zeros((size + 1, size + 2))
-        last = shot.motion.segments[-1]
-        flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
-        kept = self._kept
+        flow, kept = shot.flow, self._kept
         matrix[kept, :size] = (shot.matrix - np.eye(size))[kept]
         matrix[kept, size] = flow[kept]
         parameters = shot.motion.trajectory.parameters
@@ -228,9 +229,7 @@ class Shooting:
         matrix = shot.matrix
         drop = 0
         if self.section is not None:
-            last = shot.motion.segments[-1]
-            flow = evaluate_point(last.system, float(last.knots[-1]), shot.end).f
-            parameters = shot.motion.trajectory.parameters
+            flow, parameters = shot.flow, shot.motion.trajectory.parameters
             slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0, : len(flow)]
             matrix = matrix - np.outer(flow, slope @ matrix) / (slope @ flow)
             drop = 1  # the zero that stands for the trivial multiplier
@@ -429,7 +428,7 @@ def periodic_of(shooting: Shooting, shot: Shot) -> PeriodicMotion:
     """
     n = shooting.dynamics.n
     names = shooting.dynamics.mechanism.coordinates
-    gone = shot.end - shot.x
+    gone = shot.motion.end - shot.x
     return PeriodicMotion(
         state=State(shot.x[:n], shot.x[n:], shot.t),
         period=shot.T,

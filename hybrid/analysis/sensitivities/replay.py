@@ -6,15 +6,15 @@ Its smooth arcs are followed by Gauss collocation, to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.accumulation_limit import open_sum
 from hybrid.analysis.sensitivities.event_derivatives import event_map
-from hybrid.analysis.sensitivities.event_map import EventGroup, Replay
+from hybrid.analysis.sensitivities.event_map import EventMap, Replay
 from hybrid.analysis.sensitivities.gauss import (
     NODES,
     STAGES,
@@ -29,7 +29,7 @@ from hybrid.analysis.sensitivities.gauss import (
 from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.smoothness import SLOW, check_end, check_smooth, instants, sizes_of, vanishing
+from hybrid.analysis.sensitivities.smoothness import SLOW, check_end, check_smooth, sign_changes, sizes_of
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
 from hybrid.contact.table import rows_of
 from hybrid.errors import ComputationError
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hybrid.motion.recorded import Arc
     from hybrid.motion.trajectory import Trajectory
 
-__all__ = ["integrate_segment", "replay", "system_of"]
+__all__ = ["integrate_segment", "replay"]
 
 
 Array = NDArray[np.float64]
@@ -136,30 +136,21 @@ def _kink_times(segment: Segment, measure: Integrand | None) -> Array:
 
 
 def _crossings(segment: Segment, switches: Switches) -> list[float]:
-    """Times at which quantities of kinks change sign; where one is zero up to rounding, its sign is none."""
+    """Times at which quantities of kinks change sign."""
     from scipy.optimize import brentq
 
-    if len(switches.texts) == switches.n_jumps:
-        return []
-    t, y = instants(segment)
-    values = switches.values(t, y, segment.system.parameters)
-    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     sample, found = interpolation(segment), []
-    for column in range(switches.n_jumps, len(switches.texts)):
-        known = np.flatnonzero(~zero[:, column])
-        signs = np.sign(values[known, column])
-        along = partial(_quantity, switches, segment, sample, column)
-        for place in np.flatnonzero(signs[1:] * signs[:-1] < 0):
-            low, high = (float(time) for time in t[known[place : place + 2]])
+    for column, changes in sign_changes(switches, segment, range(switches.n_jumps, len(switches.texts))):
+
+        def along(t: float, column: int = column) -> float:
+            times = np.array([t])
+            return float(switches.values(times, sample(times), segment.system.parameters)[0, column])
+
+        for low, high in changes:
             # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
             if along(low) * along(high) < 0:
                 found.append(float(brentq(along, low, high, xtol=LAST_PLACE * max(abs(high), LEAST))))
     return found
-
-
-def _quantity(switches: Switches, segment: Segment, sample: Sampler, column: int, t: float) -> float:
-    times = np.array([t])
-    return float(switches.values(times, sample(times), segment.system.parameters)[0, column])
 
 
 def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Segment:
@@ -245,58 +236,43 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
     refusal = _unfinished(trajectory)
     if refusal is not None:
         return refusal
+    arcs, law, parameters = trajectory.arcs, trajectory.law, trajectory.parameters
+    systems = [ModeSystem(partials, rows_of(trajectory.dynamics, arc.mode, arc.sides), parameters) for arc in arcs]
     events = [event for event in trajectory.events if event.kind is not EventKind.WATCH]
     t = trajectory.t_start
     try:
         groups = _grouped(trajectory, events)
-        y = np.concatenate([trajectory.q_start, trajectory.v_start])
-        opening = None
+        site = ImpactSite(partials, parameters, t, trajectory.q_start, trajectory.v_start)
+        y, opening = site.y, None
         if groups[0]:
-            opening = _event_group(trajectory, partials, None, y, trajectory.arcs[0], groups[0], t)
-            y = opening.map.after
+            found = event_map(site, law, None, _beginning(systems[0], arcs[0], y), groups[0])
+            opening = attrs.evolve(found, events=groups[0])
+            y = opening.after
         segments: list[Segment] = []
-        event_groups: list[EventGroup] = []
-        for index, arc in enumerate(trajectory.arcs):
+        event_groups: list[EventMap] = []
+        for index, (arc, system, here) in enumerate(zip(arcs, systems, groups[1:], strict=True)):
             t = arc.end
-            following = trajectory.arcs[index + 1] if index + 1 < len(trajectory.arcs) else None
-            here = groups[index + 1]
-            segment = _segment(trajectory, partials, arc, y, here[0] if here else None, measure)
+            segment = _segment(system, arc, y, here[0] if here else None, measure)
             t = arc.start
-            check_smooth(segment, _beginning(trajectory, partials, arc, y))
-            t = float(segment.knots[-1])
+            check_smooth(segment, _beginning(system, arc, y))
+            t, end = float(segment.knots[-1]), segment.states[-1]
             segments.append(segment)
-            if following is None and not here:
+            if not here:
                 check_end(segment, _close(t))
                 break
-            last = _ending(segment.system, arc, t, segment.states[-1])
-            event_group = _event_group(trajectory, partials, last, segment.states[-1], following, here, t)
-            event_groups.append(event_group)
-            y = event_group.map.after
-    except NoDerivative as found:
-        return Refusal(found.t if found.t is not None else t, str(found), is_proven=found.is_proven)
+            last = _ending(system, arc, t, end)
+            following = _beginning(systems[index + 1], arcs[index + 1], end) if index + 1 < len(arcs) else None
+            site = ImpactSite(partials, parameters, t, *np.split(end, 2))
+            event_groups.append(attrs.evolve(event_map(site, law, last, following, here), events=here))
+            y = event_groups[-1].after
+    except NoDerivative as refused:
+        t = t if refused.t is None else refused.t
+        return Refusal(t, str(refused), is_proven=refused.is_proven)
     return Replay(trajectory, partials, opening, tuple(segments), tuple(event_groups))
 
 
-def system_of(trajectory: Trajectory, partials: Partials, arc: Arc) -> ModeSystem:
-    """The linear system of an arc's mode.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-    partials : Partials
-    arc : Arc
-        Of the trajectory.
-
-    Returns
-    -------
-    ModeSystem
-    """
-    return ModeSystem(partials, rows_of(trajectory.dynamics, arc.mode, arc.sides), trajectory.parameters)
-
-
-def _beginning(trajectory: Trajectory, partials: Partials, arc: Arc, y: Array) -> ModeSystem:
+def _beginning(system: ModeSystem, arc: Arc, y: Array) -> ModeSystem:
     """The mode of an arc where it begins, with the direction of a slip that begins there."""
-    system = system_of(trajectory, partials, arc)
     return with_limits(system, arc.start, y, _vanishing(system, arc, 0), ends=False)
 
 
@@ -374,10 +350,7 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Even
     return [tuple(group) for group in groups]
 
 
-def _segment(
-    trajectory: Trajectory, partials: Partials, arc: Arc, y: Array, event: Event | None, measure: Integrand | None
-) -> Segment:
-    system = system_of(trajectory, partials, arc)
+def _segment(system: ModeSystem, arc: Arc, y: Array, event: Event | None, measure: Integrand | None) -> Segment:
     last = system if event is None else _ending(system, arc, arc.end, np.concatenate(arc.sample(arc.end), axis=-1))
 
     def sample(t: Array) -> Array:
@@ -394,17 +367,3 @@ def _segment(
         return surface[0].value(point), surface[0].rate(point)
 
     return integrate_segment(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
-
-
-def _event_group(
-    trajectory: Trajectory,
-    partials: Partials,
-    before: ModeSystem | None,
-    y: Array,
-    following: Arc | None,
-    events: tuple[Event, ...],
-    t: float,
-) -> EventGroup:
-    after = None if following is None else _beginning(trajectory, partials, following, y)
-    site = ImpactSite(partials, trajectory.parameters, t, *np.split(y, 2))
-    return EventGroup(events, event_map(site, trajectory.law, before, after, events))

@@ -20,7 +20,7 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
@@ -32,9 +32,9 @@ __all__ = [
     "SLOW",
     "check_end",
     "check_smooth",
-    "instants",
     "jump_met",
     "nearest_dip",
+    "sign_changes",
     "sizes_of",
     "switch_refusal",
     "vanishing",
@@ -135,12 +135,9 @@ def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface
     found: tuple[float, float, EventSurface] | None = None
     for segment in segments:
         for surface in mode_surfaces(segment.system):
-            values = surface.values(segment.at, segment.system.parameters)
-            largest = float(np.max(np.abs(values), initial=0.0))
-            for dip in _dips(values, 1.0):
-                t, least = _lowest(segment, _of(surface, segment), int(dip))
-                if found is None or least / largest < found[0]:
-                    found = (least / largest, t, surface)
+            for share, t in _minima(segment, _of(surface, segment), 1.0):
+                if found is None or share < found[0]:
+                    found = (share, t, surface)
     return found
 
 
@@ -156,26 +153,48 @@ def jump_met(switches: Switches, segment: Segment) -> tuple[float, str] | None:
     -------
     (float, str) or None
     """
-    if not switches.n_jumps:
-        return None
-    t, y = instants(segment)
     parameters = segment.system.parameters
-    values = switches.values(t, y, parameters)
-    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     found: list[tuple[float, str]] = []
-    for column, text in enumerate(switches.texts[: switches.n_jumps]):
-        known = np.flatnonzero(~zero[:, column])  # a stage on the jump itself is on neither side
-        signs = np.sign(values[known, column])
-        changes = np.flatnonzero(signs[1:] * signs[:-1] < 0)
+    for column, changes in sign_changes(switches, segment, range(switches.n_jumps)):
 
         def distance(at: Response, column: int = column) -> Array:
             return np.abs(switches.values(at.t, at.y, parameters)[:, column])
 
-        if changes.size:
-            found.append((float(t[known[changes[0] + 1]]), f"{text} changes sign inside sign()"))
+        text = switches.texts[column]
+        if changes:
+            found.append((changes[0][1], f"{text} changes sign inside sign()"))
         elif (touched := _touched(segment, distance)) is not None:
             found.append((touched, f"{text} touches zero inside sign()"))
     return min(found, default=None)
+
+
+def sign_changes(
+    switches: Switches, segment: Segment, columns: Iterable[int]
+) -> Iterator[tuple[int, list[tuple[float, float]]]]:
+    """Instants of a segment between which switches change sign; one at which a switch is zero is on neither side.
+
+    Parameters
+    ----------
+    switches : Switches
+    segment : Segment
+    columns : iterable of int
+        Which of the switches.
+
+    Returns
+    -------
+    iterator of (int, list of (float, float))
+        A switch, and the times before and after every change.
+    """
+    if not (columns := list(columns)):
+        return
+    t, y = segment.instants
+    values = switches.values(t, y, segment.system.parameters)
+    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
+    for column in columns:
+        known = np.flatnonzero(~zero[:, column])
+        signs = np.sign(values[known, column])
+        times = t[known].tolist()
+        yield column, [(times[k], times[k + 1]) for k in np.flatnonzero(signs[1:] * signs[:-1] < 0)]
 
 
 def _check_dips(segment: Segment, surface: EventSurface) -> None:
@@ -202,13 +221,7 @@ def _of(surface: EventSurface, segment: Segment) -> Guard:
 
 def _touched(segment: Segment, guard: Guard) -> float | None:
     """When a function that is not negative along a segment has a minimum of zero inside it; None if it has none."""
-    values = guard(segment.at)
-    largest = float(np.max(np.abs(values), initial=0.0))
-    for dip in _dips(values, _NEAR):
-        t, least = _lowest(segment, guard, int(dip))
-        if least <= _TOUCHED * largest:
-            return t
-    return None
+    return next((t for share, t in _minima(segment, guard, _NEAR) if share <= _TOUCHED), None)
 
 
 def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> None:
@@ -223,16 +236,19 @@ def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> 
         raise NoDerivative(f"{what} ({surface.words})", float(segment.knots[0]))
 
 
-def _dips(values: Array, share: float) -> NDArray[np.intp]:
-    """Stages at which a guard has an interior minimum below a share of its largest value.
+def _minima(segment: Segment, guard: Guard, below: float) -> Iterator[tuple[float, float]]:
+    """Interior minima of a guard below a share of its largest value: the share of each, and its time.
 
     Where it is hardly above zero at either end it begins or ends there, and what its rounding does is no minimum.
     """
-    inner = values[1:-1]
-    largest = float(np.max(np.abs(values), initial=0.0))
+    values = guard(segment.at)
+    inner, largest = values[1:-1], float(np.max(np.abs(values), initial=0.0))
     clear = np.flatnonzero(values > _CLEAR * largest)
-    found = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= share * largest)) + 1
-    return found[(found > clear[0]) & (found < clear[-1])] if clear.size else found[:0]
+    found = np.flatnonzero((inner <= values[:-2]) & (inner < values[2:]) & (inner <= below * largest)) + 1
+    for stage in found.tolist():
+        if clear.size and clear[0] < stage < clear[-1]:
+            t, least = _lowest(segment, guard, stage)
+            yield least / largest, t
 
 
 def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
@@ -248,24 +264,6 @@ def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
     options = {"xatol": NOTHING * (bounds[1] - bounds[0])}
     found = minimize_scalar(along, bounds=bounds, method="bounded", options=options)
     return float(found.x), float(found.fun)
-
-
-def instants(segment: Segment) -> tuple[Array, Array]:
-    """Times and states at the start of a segment, at its stages and at its end.
-
-    Parameters
-    ----------
-    segment : Segment
-
-    Returns
-    -------
-    t : array, (N,)
-    y : array, (N, 2n)
-    """
-    return (
-        np.concatenate([segment.knots[:1], segment.at.t, segment.knots[-1:]]),
-        np.concatenate([segment.states[:1], segment.at.y, segment.states[-1:]]),
-    )
 
 
 def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
@@ -351,7 +349,7 @@ def switch_refusal(
     duration = motion.t_end - motion.trajectory.t_start
     met = [
         [
-            (name, switches, vanishing(switches, segment, *instants(segment), duration))
+            (name, switches, vanishing(switches, segment, *segment.instants, duration))
             for name, switches in sources
             if switches.texts
         ]
@@ -365,10 +363,10 @@ def switch_refusal(
         sizes = np.maximum(sizes, np.max(np.abs(tangents[:, :size]), axis=0))
         for name, switches, on in met[index]:
             if on.any():
-                slopes = switches.slopes(*instants(segment), segment.system.parameters)
+                slopes = switches.slopes(*segment.instants, segment.system.parameters)
                 change = _change(slopes, tangents, sizes_of(sizes, duration))
                 critical = _critical(switches, segment, on, change, (index == 0, index == len(motion.event_groups)))
-                found += _refusals(name, switches, instants(segment)[0], critical)
+                found += _refusals(name, switches, segment.instants[0], critical)
     if ending is not None and ending.texts:
         found += _at_end(motion, ending, tangents[-1], sizes_of(sizes, duration))
     return min(found, key=lambda refusal: refusal.t, default=None)
@@ -389,7 +387,7 @@ def _critical(switches: Switches, segment: Segment, on: Flags, change: Array, en
     ``ends`` says whether the motion starts with this segment, and whether it is cut off at its end: there only what is
     moved matters. At an event the equations on either side would be those of the switch itself.
     """
-    t, y = instants(segment)
+    t, y = segment.instants
     jumps = np.arange(len(switches.texts)) < switches.n_jumps
     none = np.zeros((1, len(jumps)), dtype=bool)
     before, after = np.concatenate([none, on[:-1]]), np.concatenate([on[1:], none])
@@ -425,7 +423,7 @@ def _at_end(motion: Replay, switches: Switches, tangent: Array, sizes: Array) ->
     t, y = segment.knots[-1:], segment.states[-1:]
     slopes = switches.slopes(t, y, segment.system.parameters)
     if len(motion.event_groups) == len(motion.segments):  # the end moves along the motion until the event
-        last = motion.event_groups[-1].map
+        last = motion.event_groups[-1]
         change = _change(slopes, last.carried(tangent)[None], sizes)
         change = change + slopes[..., len(sizes), None] * (last.orders[0][0].slope @ tangent)
     else:

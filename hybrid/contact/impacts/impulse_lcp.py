@@ -13,22 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
-from hybrid.contact.complementarity import planar_lcp
+from hybrid.contact.impacts.impact import Impulses
 from hybrid.contact.modes import ActiveElement, ElementKind
-from hybrid.contact.spatial import pyramid_lcp
+from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, RANK, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from hybrid.contact.complementarity import ContactLCP
     from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.contact.problem import ContactProblem
 
 __all__ = [
-    "ImpulseQuestion",
-    "JointImpulse",
     "further_solutions",
     "impulse_question",
     "joint_duals",
@@ -179,26 +178,9 @@ _EPSILON = float(np.finfo(float).eps)
 _NONE = "no impulses satisfy the impact law and Coulomb's law together"
 
 
-@attrs.frozen(eq=False)
-class JointImpulse:
-    """Impulses of one complementarity problem and what is to be said about them."""
-
-    values: NDArray[np.float64]
-    warnings: tuple[str, ...]
-
-
-@attrs.frozen(eq=False)
-class ImpulseQuestion:
-    """A complementarity problem, the impulses (r,) that a solution of it means, and what was approximated."""
-
-    question: lcp.LCP
-    impulses: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    note: str = ""
-
-
 def joint_impulse(
     problem: ImpactProblem, gamma: NDArray[np.float64], *, preload: NDArray[np.float64] | None = None
-) -> JointImpulse:
+) -> Impulses:
     """Impulses that make every contact velocity complementary to its impulse.
 
     ``gamma_N + (G P)_N >= 0`` complementary to ``P_N - preload >= 0``, and the Coulomb law between the tangential
@@ -216,7 +198,8 @@ def joint_impulse(
 
     Returns
     -------
-    JointImpulse
+    Impulses
+        Without phases.
 
     Raises
     ------
@@ -231,14 +214,12 @@ def joint_impulse(
     posed = attrs.evolve(problem.posed, c=gamma)
     asked = impulse_question(problem, posed, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
-    values = np.zeros(len(gamma)) if nothing_happens else asked.impulses(solved(asked.question))
+    values = np.zeros(len(gamma)) if nothing_happens else asked.forces(solved(asked.question))
     size = float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
     if _is_lost(problem, values, size):
         # as where a hinged body jams, and its Delassus operator is singular but for rounding
         raise ComputationError(f"{_NONE}, but for impulses so large that rounding decides what they do")
-    if asked.note:
-        return JointImpulse(values, (asked.note,))
-    return JointImpulse(values, _several(problem, asked, values, size))
+    return Impulses(values, (), warnings=(asked.note,) if asked.note else _several(problem, asked, values, size))
 
 
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
@@ -248,7 +229,7 @@ def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
     return bool(np.all((normal == 0.0) | (is_contact & (normal > 0.0))))
 
 
-def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ImpulseQuestion:
+def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ContactLCP:
     """Write the complementarity problem of the impulses.
 
     Parameters
@@ -261,14 +242,24 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
 
     Returns
     -------
-    ImpulseQuestion
+    ContactLCP
         Spatial friction cones are replaced by pyramids, and its note says so.
     """
     given = np.zeros(posed.n_rows)
     given[problem.normals] = preload
-    if any(element.is_spatial_at_rest for element in problem.elements):
-        return _over_pyramids(posed, given)
-    return _with_preload(posed, given)
+    resting = [element for element in posed.elements if element.is_resting]
+    shift, width = given.copy(), 1.0
+    if not any(element.is_spatial_at_rest for element in resting):
+        # P = preload + P', and P_R = P_T + mu (preload + P'): the origin of a planar cone is its right edge
+        width = 2.0
+        for element in resting:
+            shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
+    reduced = contact_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
+    q = np.array(reduced.question.q)
+    limits = np.flatnonzero(~reduced.force.any(axis=0))  # unknowns that are no forces: one for the width of each cone
+    for row, element in zip(limits, resting, strict=True):
+        q[row] += width * float(element.friction) * given[element.rows[0]]
+    return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force_0=reduced.force_0 + shift)
 
 
 def solved(question: lcp.LCP) -> NDArray[np.float64]:
@@ -297,24 +288,7 @@ def solved(question: lcp.LCP) -> NDArray[np.float64]:
     return np.asarray(found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0], dtype=np.float64)
 
 
-def _with_preload(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
-    """Shift the normal impulses by given ones: ``P = preload + P'`` and ``P_R = P_T + mu (preload + P')``."""
-    # friction on the preload moves both edges of the cone; the reduction's origin is the right edge
-    shift = given.copy()
-    resting = [element for element in posed.elements if element.is_resting]
-    for element in resting:
-        shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
-    reduced = planar_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
-    q = np.array(reduced.question.q)
-    for index, element in enumerate(resting):
-        if element.kind is not ElementKind.ELEMENT:
-            q[len(q) - len(resting) + index] += 2 * float(element.friction) * given[element.rows[0]]
-    return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + shift)
-
-
-def _several(
-    problem: ImpactProblem, asked: ImpulseQuestion, values: NDArray[np.float64], size: float
-) -> tuple[str, ...]:
+def _several(problem: ImpactProblem, asked: ContactLCP, values: NDArray[np.float64], size: float) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities, or would but for rounding."""
     M, q = asked.question.M, asked.question.q
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
@@ -358,7 +332,7 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     found = lcp.enumerate_solutions(asked.question)
     points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
     size = float(np.max(np.abs(gamma), initial=0.0))
-    ways = [asked.impulses(z) for z in points]
+    ways = [asked.forces(z) for z in points]
     return [
         way
         for way in ways
@@ -368,12 +342,12 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
 
 
 def _others(
-    problem: ImpactProblem, asked: ImpulseQuestion, question: lcp.LCP, values: NDArray[np.float64], size: float
+    problem: ImpactProblem, asked: ContactLCP, question: lcp.LCP, values: NDArray[np.float64], size: float
 ) -> int:
     """How many solutions of a question next to the one asked give other velocities than ``values`` do."""
     found = lcp.enumerate_solutions(question)
     points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
-    ways = [asked.impulses(z) - values for z in points]
+    ways = [asked.forces(z) - values for z in points]
     return sum(
         bool(np.max(np.abs(problem.G @ way), initial=0.0) > _SAME * size)
         for way in ways
@@ -404,14 +378,3 @@ def further_solutions(count: int) -> tuple[str, ...]:
     """
     plural = "" if count == 1 else "s"
     return (f"the law has {count} further solution{plural} with other velocities",) if count else ()
-
-
-def _over_pyramids(posed: ContactProblem, given: NDArray[np.float64]) -> ImpulseQuestion:
-    reduced = pyramid_lcp(attrs.evolve(posed, c=posed.c + posed.G @ given))
-    q = np.array(reduced.question.q)
-    limits = np.flatnonzero(~reduced.force.any(axis=0))  # multipliers of the cones: no force of their own
-    resting = [element for element in posed.elements if element.is_resting]
-    for row, element in zip(limits, resting, strict=True):
-        if element.normal is not None:
-            q[row] += float(element.friction) * given[element.normal]
-    return ImpulseQuestion(lcp.LCP(reduced.question.M, q), lambda z: reduced.forces(z) + given, reduced.note)

@@ -16,7 +16,6 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.impacts.impulse_lcp import (
-    ImpulseQuestion,
     further_solutions,
     impulse_question,
     joint_impulse,
@@ -34,6 +33,7 @@ from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, SUMMED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hybrid.contact.complementarity import ContactLCP
     from hybrid.contact.problem import ContactProblem
 
 
@@ -45,7 +45,7 @@ _MET = NOTHING  # of the energies: a limit of the law is met
 _ROUNDING = CANCELLED  # of the energies that are added and subtracted
 
 
-def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> tuple[Array, tuple[str, ...]]:
+def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> Impulses:
     """Impulses whose restitution releases no more energy than the energetic law allows.
 
     The restitution has normal impulses of at least ``share * e`` times those of compression (Glocker and Pfeiffer
@@ -62,8 +62,8 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
 
     Returns
     -------
-    array, (r,), and tuple of str
-        Total impulses, and warnings.
+    Impulses
+        In all, without phases.
 
     Raises
     ------
@@ -77,19 +77,19 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     >>> from hybrid.contact.impacts.impact import impact_problem
     >>> rod = derive(mechanisms.load("rod_two_ends"))
     >>> problem = impact_problem(rod, State([0, 0, 0], [0, -1, 0]))
-    >>> impulses, _ = scaled_restitution(problem, np.array([0.5, 0, 0.5, 0]), np.array([0.5, 0.5]))
-    >>> impulses[[0, 2]].round(12).tolist()
+    >>> found = scaled_restitution(problem, np.array([0.5, 0, 0.5, 0]), np.array([0.5, 0.5]))
+    >>> found.values[[0, 2]].round(12).tolist()
     [0.75, 0.75]
     """
     if problem.base is not None:
-        return _with_derivatives(problem, compression, e), ()
+        return Impulses(_with_derivatives(problem, compression, e), ())
     preload = e * compression[problem.normals]
     if not preload.any():
-        return compression, ()
+        return Impulses(compression, ())
     restitution = _Restitution.of(problem, compression, preload, e)
     share = _largest_share(restitution)
     answer = joint_impulse(problem, restitution.posed.c, preload=share * preload)
-    return compression + answer.values, answer.warnings
+    return attrs.evolve(answer, values=compression + answer.values)
 
 
 def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
@@ -134,7 +134,7 @@ class _Restitution:
     posed : ContactProblem
         With the velocities at the end of compression.
     compression : array, (r,)
-    start, slope : ImpulseQuestion and array
+    start, slope : ContactLCP and array
         The problem at the share 0, and how its right-hand side changes with the share.
     shift : array, (r,)
         What to add to the impulses of a solution, for the share 1.
@@ -146,7 +146,7 @@ class _Restitution:
     problem: ImpactProblem
     posed: ContactProblem
     compression: Array
-    start: ImpulseQuestion
+    start: ContactLCP
     slope: Array
     shift: Array
     e: Array
@@ -156,9 +156,7 @@ class _Restitution:
     def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
         posed = attrs.evolve(problem.posed, c=problem.velocities_after(compression))
         start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
-        nothing = np.zeros(start.question.n)
-        shift = end.impulses(nothing) - start.impulses(nothing)
-        slope = end.question.q - start.question.q
+        shift, slope = end.force_0 - start.force_0, end.question.q - start.question.q
         size = float(np.abs(compression) @ np.abs(problem.gamma))
         return cls(problem, posed, compression, start, slope, shift, e, size)
 
@@ -166,7 +164,7 @@ class _Restitution:
         """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
         question = self.start.question
         z = solved(lcp.LCP(question.M, question.q + share * self.slope))
-        P = self.start.impulses(z) + share * self.shift
+        P = self.start.forces(z) + share * self.shift
         excess = float(max(_excesses(self.problem, self.posed.c, self.compression, self.e, P))) / self.size
         return 0.0 if abs(excess) <= _ROUNDING else excess
 
@@ -248,8 +246,7 @@ class NewtonImpact(AbstractRestitutionLaw):
             first, *others = spatial_jumps(*map(plain, data))
             values = with_derivatives(*data, first)
             return Impulses(values, _jump(problem, first), warnings=further_solutions(len(others)))
-        answer = joint_impulse(problem, gamma)
-        return Impulses(answer.values, _jump(problem, answer.values), warnings=answer.warnings)
+        return _jump_of(problem, joint_impulse(problem, gamma))
 
 
 @checks_arguments
@@ -283,15 +280,7 @@ class PoissonImpact(AbstractRestitutionLaw):
         Impulses
             In N s.
         """
-        e = self.coefficients(problem)
-        if len(problem.elements) == 1:
-            return _along_path(problem, e.tolist()[0], "poisson")
-        compression = joint_impulse(problem, problem.gamma)
-        found = _restituted(problem, compression.values, e, compression.warnings)
-        more = _hangs_on_impulses(
-            problem, compression.values, found.values, lambda P: _restituted(problem, P, e, ()).values
-        )
-        return attrs.evolve(found, warnings=_once(found.warnings + more))
+        return _in_two_parts(problem, self.coefficients(problem), "poisson", _restituted)
 
 
 @checks_arguments
@@ -326,18 +315,32 @@ class EnergeticImpact(AbstractRestitutionLaw):
         Impulses
             In N s.
         """
-        e = self.coefficients(problem)
-        if len(problem.elements) == 1:
-            return _along_path(problem, e.tolist()[0], "energetic")
-        compression = joint_impulse(problem, problem.gamma)
-        values, warnings = scaled_restitution(problem, compression.values, e)
-        more = _hangs_on_impulses(problem, compression.values, values, lambda P: scaled_restitution(problem, P, e)[0])
-        return Impulses(values, _jump(problem, values), warnings=_once(compression.warnings + warnings + more))
+        return _in_two_parts(problem, self.coefficients(problem), "energetic", scaled_restitution)
 
 
 def _jump(problem: ImpactProblem, values: NDArray[np.float64]) -> tuple[Phase, ...]:
     total = float(np.sum(np.abs(plain(values)[problem.normals])))
     return (Phase("jump", total),) if total else ()
+
+
+def _jump_of(problem: ImpactProblem, found: Impulses) -> Impulses:
+    """Impulses that act at once, each warning once."""
+    return attrs.evolve(found, phases=_jump(problem, found.values), warnings=tuple(dict.fromkeys(found.warnings)))
+
+
+def _in_two_parts(
+    problem: ImpactProblem,
+    e: Array,
+    law: Literal["poisson", "energetic"],
+    restituted: Callable[[ImpactProblem, Array, Array], Impulses],
+) -> Impulses:
+    """Impulses of one contact along its normal impulse; of several by compression, and what a law makes of it."""
+    if len(problem.elements) == 1:
+        return _along_path(problem, e.tolist()[0], law)
+    compression = joint_impulse(problem, problem.gamma)
+    found = restituted(problem, compression.values, e)
+    more = _hangs_on_impulses(problem, compression.values, found.values, lambda P: restituted(problem, P, e).values)
+    return _jump_of(problem, attrs.evolve(found, warnings=(*compression.warnings, *found.warnings, *more)))
 
 
 def _hangs_on_impulses(
@@ -360,10 +363,6 @@ def _hangs_on_impulses(
                 "impulses of compression are not unique, and what restitution makes of others are other velocities",
             )
     return ()
-
-
-def _once(warnings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(warnings))
 
 
 def _without_friction(problem: ImpactProblem, e: float) -> Impulses:
@@ -394,18 +393,11 @@ def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energ
     return Impulses(np.array([end, tangential]), tuple(Phase(kind, share) for kind, share in phases))
 
 
-def _restituted(
-    problem: ImpactProblem,
-    compression: NDArray[np.float64],
-    factor: NDArray[np.float64],
-    warnings: tuple[str, ...],
-) -> Impulses:
+def _restituted(problem: ImpactProblem, compression: Array, factor: Array) -> Impulses:
     """Compression followed by normal impulses of at least ``factor`` times those of compression."""
     preload = factor * compression[problem.normals]
-    gamma = problem.velocities_after(compression)
-    restitution = joint_impulse(problem, gamma, preload=preload)
-    values = compression + restitution.values
-    return Impulses(values, _jump(problem, values), warnings=_once(warnings + restitution.warnings))
+    found = joint_impulse(problem, problem.velocities_after(compression), preload=preload)
+    return attrs.evolve(found, values=compression + found.values)
 
 
 _STEP = RESOLVED  # of the time in which the free acceleration would change the velocities by themselves

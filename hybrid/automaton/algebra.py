@@ -11,8 +11,7 @@ import attrs
 import sympy
 
 from hybrid.automaton.structure import SLIDE, NodeMode, eliminated_rows, rows_of_node
-from hybrid.contact.modes import ElementKind
-from hybrid.contact.table import ElementMode, ForceElement, ForceRow, force_law
+from hybrid.contact.table import VELOCITIES, ElementMode, ForceElement, ForceRow, force_law
 from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 
 if TYPE_CHECKING:
@@ -38,15 +37,15 @@ class RowTable:
         Contact velocities at ``v = 0``: those of moving guides.
     mean : tuple of Expr, (r,)
         Forces from which the unknown ones are counted: the middle of the range of friction elements.
-    normal, tangential : mapping of str to row numbers
+    places : mapping of ForceRow to int
+        Number of the row of each component of a force.
     """
 
     W: sympy.Matrix
     zeta: sympy.Matrix
     drift: sympy.Matrix
     mean: tuple[sympy.Expr, ...]
-    normal: dict[str, int]
-    tangential: dict[str, tuple[int, ...]]
+    places: dict[ForceRow, int]
 
 
 @attrs.frozen(eq=False)
@@ -93,29 +92,18 @@ def row_table(dynamics: Dynamics, parts: Sequence[ForceElement]) -> RowTable:
     zeta: list[sympy.Expr] = []
     drift: list[sympy.Expr] = []
     mean: list[sympy.Expr] = []
-    normal: dict[str, int] = {}
-    tangential: dict[str, tuple[int, ...]] = {}
+    places: dict[ForceRow, int] = {}
     at_rest = dict.fromkeys(model.velocities, sympy.Integer(0))
-    for part in parts:
-        if part.has_normal:
-            normal[part.name] = len(columns)
-            if part.kind is ElementKind.CONTACT:
-                found = model.W_N[:, part.index], model.zeta_N[part.index], model.gap_dot[part.index]
-            else:
-                found = model.J[part.index, :].T, model.zeta_B[part.index], model.constraint_dot[part.index]
-            columns.append(found[0])
-            zeta.append(found[1])
-            drift.append(found[2].xreplace(at_rest))
-            mean.append(sympy.Integer(0))
-        tangential[part.name] = tuple(range(len(columns), len(columns) + len(part.columns)))
-        for column in part.columns:
-            columns.append(model.W_T[:, column])
-            zeta.append(model.zeta_T[column])
-            drift.append(model.slip[column].xreplace(at_rest))
-            mean.append(model.coefficients["mean_T"][column])
+    for row in (row for part in parts for row in part.rows):
+        block, column = row.place
+        places[row] = len(columns)
+        columns.append(model.J[column, :].T if block == "B" else getattr(model, f"W_{block}")[:, column])
+        zeta.append(getattr(model, f"zeta_{block}")[column])
+        drift.append(getattr(model, VELOCITIES[block])[column].xreplace(at_rest))
+        mean.append(model.coefficients["mean_T"][column] if block == "T" else sympy.Integer(0))
     W = sympy.Matrix.hstack(*columns) if columns else sympy.zeros(dynamics.n, 0)
     size = len(columns)
-    return RowTable(W, sympy.Matrix(size, 1, zeta), sympy.Matrix(size, 1, drift), tuple(mean), normal, tangential)
+    return RowTable(W, sympy.Matrix(size, 1, zeta), sympy.Matrix(size, 1, drift), tuple(mean), places)
 
 
 def contact_algebra(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTable) -> Algebra | None:
@@ -265,23 +253,19 @@ def force_matrix(dynamics: Dynamics, parts: Sequence[ForceElement], table: RowTa
             return slip_direction(dynamics, row.element)
         return (sympy.Integer(row.label.slip_sign),)
 
-    def place(row: ForceRow) -> int:
-        name = row.element.name
-        return table.normal[name] if row.axis is None else table.tangential[name][row.axis]
-
     law = force_law(
         rows_of_node(parts, node),
         friction=lambda element: friction_of(dynamics, element, is_static=False),
         direction=direction,
     )
-    unknown = [place(row) for row in law.unknown]
+    unknown = [table.places[row] for row in law.unknown]
     zero = sympy.Integer(0)
     matrix = [[sympy.Integer(int(row == other)) for other in unknown] for row in range(table.W.cols)]
     constant = [zero] * table.W.cols
     for given in law.given:
         if given.leader is None:
-            constant[place(given.row)] = given.factor
+            constant[table.places[given.row]] = given.factor
         else:
-            matrix[place(given.row)][unknown.index(place(given.leader))] = given.factor
+            matrix[table.places[given.row]][unknown.index(table.places[given.leader])] = given.factor
     slides = dict.fromkeys(given.row.element.name for given in law.given if given.leader is not None)
     return ForceMatrix(tuple(unknown), tuple(map(tuple, matrix)), tuple(constant), tuple(slides))

@@ -258,12 +258,10 @@ def force_names(table: RowTable, *, with_names: bool) -> Mapping[int, str]:
         Names by row of the table; the two rows of a spatial contact end in ``_1`` and ``_2``.
     """
     names: dict[int, str] = {}
-    for element, row in table.normal.items():
-        names[row] = f"lambda_N_{element}" if with_names else "lambda_N"
-    for element, rows in table.tangential.items():
-        for axis, row in enumerate(rows):
-            stem = f"lambda_T_{element}" if with_names else "lambda_T"
-            names[row] = stem if len(rows) == 1 else f"{stem}_{axis + 1}"
+    for row, place in table.places.items():
+        stem = "lambda_N" if row.axis is None else "lambda_T"
+        name = f"{stem}_{row.element.name}" if with_names else stem
+        names[place] = f"{name}_{row.axis + 1}" if row.axis is not None and len(row.element.columns) > 1 else name
     return names
 
 

@@ -410,8 +410,9 @@ def build_automaton(dynamics: Dynamics, *, max_nodes: int = MAX_NODES) -> Automa
 
 def _may_be_paradoxical(parts: tuple[ForceElement, ...], table: RowTable, algebra: Algebra | None) -> bool:
     """False where no normal acceleration depends on a friction force of a contact: friction then cannot jam."""
-    normals = [table.normal[part.name] for part in parts if part.has_normal]
-    tangentials = [row for part in parts if part.has_normal for row in table.tangential[part.name]]
+    rows = [row for part in parts if part.has_normal for row in part.rows]
+    normals = [table.places[row] for row in rows if row.axis is None]
+    tangentials = [table.places[row] for row in rows if row.axis is not None]
     if not normals or not tangentials:
         return False
     if algebra is None:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
-from hybrid.automaton.structure import FREE, STICK, NodeMode, eliminated_rows
-from hybrid.contact.modes import ElementKind
+from hybrid.automaton.structure import FREE, STICK, NodeMode, eliminated_rows, rows_of_node
 from hybrid.dynamics.rational import Fractions, Row, TooLongError
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def velocities_contradict(
     """
     if algebra is None:
         return False
-    rows = [row for part in parts for row in _active(part, table, node)]
+    rows = [table.places[row] for mode in rows_of_node(parts, node) for row in mode.held]
     directions = [table.W[:, row] for row in rows]
     drifts = [table.drift[row] for row in rows]
     at_rest = dict.fromkeys(dynamics.model.velocities, sympy.Integer(0))
@@ -138,15 +137,6 @@ def velocities_contradict(
         _sign(_expanded(sympy.Add(*(y * drift for y, drift in zip(vector, drifts, strict=True)))))
         for vector in combinations
     )
-
-
-def _active(part: ForceElement, table: RowTable, node: NodeMode) -> tuple[int, ...]:
-    label = node.mode[part.name]
-    if label is FREE:
-        return ()
-    normal = (table.normal[part.name],) if part.has_normal else ()
-    is_held = part.kind is not ElementKind.ELEMENT or label is STICK
-    return (*(normal if is_held else ()), *(table.tangential[part.name] if label is STICK else ()))
 
 
 def _constant_null_vectors(held: Fractions, columns: Sequence[sympy.Matrix]) -> list[list[sympy.Rational]]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from hybrid.automaton.algebra import Algebra, RowTable
     from hybrid.contact.modes import Mode
-    from hybrid.contact.table import ForceElement
+    from hybrid.contact.table import ForceElement, ForceRow
     from hybrid.dynamics.derive import Dynamics, Values
 
 
@@ -48,41 +48,21 @@ class SymbolicView:
     table: RowTable
     motion: Motion
 
-    def gap(self, part: ForceElement) -> sympy.Expr:
-        """Signed distance of a contact."""
-        return self.dynamics.model.gap[part.index]
+    def declared(self, name: str, index: int) -> sympy.Expr:
+        """A quantity of the declaration, or one of its coefficients."""
+        model = self.dynamics.model
+        return (model.coefficients[name] if name in model.coefficients else getattr(model, name))[index]
 
-    def gap_dot(self, part: ForceElement) -> sympy.Expr:
-        """Its rate."""
-        return self.dynamics.model.gap_dot[part.index]
+    def direction(self, part: ForceElement) -> None:
+        """A slip in space keeps to no direction: its magnitude is meant."""
 
-    def slip(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
-        """Tangential velocity."""
-        return tuple(self.dynamics.model.slip[column] for column in part.columns)
+    def force(self, row: ForceRow) -> sympy.Expr:
+        """One component of a contact force."""
+        return self.motion.forces[self.table.places[row]]
 
-    def speed(self, part: ForceElement) -> sympy.Expr:
-        """Magnitude of the tangential velocity."""
-        return self.norm(self.slip(part))
-
-    def lambda_N(self, part: ForceElement) -> sympy.Expr:
-        """Normal force."""
-        return self.motion.forces[self.table.normal[part.name]]
-
-    def lambda_T(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
-        """Tangential force."""
-        return tuple(self.motion.forces[row] for row in self.table.tangential[part.name])
-
-    def a_N(self, part: ForceElement) -> sympy.Expr:
-        """Normal acceleration."""
-        return self.motion.contact_acceleration[self.table.normal[part.name]]
-
-    def a_T(self, part: ForceElement) -> tuple[sympy.Expr, ...]:
-        """Tangential acceleration."""
-        return tuple(self.motion.contact_acceleration[row] for row in self.table.tangential[part.name])
-
-    def coefficient(self, name: str, index: int) -> sympy.Expr:
-        """One of the coefficients of friction, or a limit."""
-        return self.dynamics.model.coefficients[name][index]
+    def acceleration(self, row: ForceRow) -> sympy.Expr:
+        """The contact acceleration along it."""
+        return self.motion.contact_acceleration[self.table.places[row]]
 
     def determinant(self) -> sympy.Expr:
         """Determinant of the mode's equations."""
@@ -92,9 +72,9 @@ class SymbolicView:
         """By how much the inequalities of a hyperstatic mode can all be met: a name, explained in the definitions."""
         return self.motion.slack
 
-    def norm(self, components: tuple[sympy.Expr, ...]) -> sympy.Expr:
-        """Euclidean norm."""
-        return sympy.sqrt(sum(component**2 for component in components))
+    def root(self, square: sympy.Expr) -> sympy.Expr:
+        """Square root."""
+        return sympy.sqrt(square)
 
 
 _SUMS = {Measure.CONE_PLUS, Measure.CONE_MINUS, Measure.LIMIT_PLUS, Measure.LIMIT_MINUS}
@@ -269,8 +249,7 @@ def _active_rows_of(parts: Sequence[ForceElement], table: RowTable, node: NodeMo
     rows: list[int] = []
     for part in parts:
         if node.mode[part.name] is not FREE:
-            rows += [table.normal[part.name]] if part.has_normal else []
-            rows += table.tangential[part.name]
+            rows += [table.places[row] for row in part.rows]
     return rows
 
 

@@ -13,12 +13,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.automaton.structure import FREE, STICK, NodeMode
+from hybrid.automaton.structure import NodeMode, rows_of_node
 from hybrid.contact.activity import Activity, with_limits
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale
 from hybrid.contact.guards import ArrayView
-from hybrid.contact.modes import ContactMode, ElementKind, ModeConditions, mode_conditions
+from hybrid.contact.modes import ContactMode, ModeConditions, mode_conditions
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.partials import Forces
 from hybrid.dynamics.scales import Scales, scales_of
@@ -184,14 +185,10 @@ def active_rows(
     array, (s, k, n)
         Rows of ``J`` first; not scaled.
     """
-    terms = dynamics.kinematics(samples.q, samples.v, t=samples.t)
-    rows = [terms["J"][..., row, :] for row in range(terms["J"].shape[-2])]
-    for part in parts:
-        label = node.mode[part.name]
-        if part.kind is ElementKind.CONTACT and label is not FREE:
-            rows.append(terms["W_N"][..., part.index])
-        if label is STICK:
-            rows += [terms["W_T"][..., column] for column in part.columns]
+    terms = dynamics.terms(samples.q, samples.v, t=samples.t)
+    rows = [terms.J[..., row, :] for row in range(terms.J.shape[-2])]
+    held = (row for mode in rows_of_node(parts, node) for row in mode.held)
+    rows += [row.direction(terms) for row in held if row.place[0] != "B"]
     size, n = samples.q.shape
     if not rows:
         return np.zeros((size, 0, n))
@@ -368,17 +365,14 @@ class SolvedMode:
     @property
     def view(self) -> ArrayView:
         """Its quantities, for guards and conditions."""
-        terms, shape = self.terms, self.forces.shape[:-1]
-        blocks = [np.zeros((*shape, of.shape[-1])) for of in (terms.gap, terms.slip, terms.zeta_B)]
-        for element in self.problem.elements:
-            lambda_N, lambda_T, lambda_B = blocks
-            if element.normal is not None:
-                is_contact = element.kind is ElementKind.CONTACT
-                names, block = (self.dynamics.contacts, lambda_N) if is_contact else (self.dynamics.rigid, lambda_B)
-                block[..., names.index(element.name)] = self.forces[..., element.normal]
-            columns = list(self.dynamics.columns_of(element.name)[: len(element.tangential)])
-            lambda_T[..., columns] = self.forces[..., list(element.tangential)]
-        return ArrayView(terms, Forces(self.acceleration, *blocks), determinant=self.determinant, slack=self.slack)
+        rows = {part.name: part.rows for part in force_elements(self.dynamics)}
+        found = {
+            row.place: self.forces[..., place]
+            for element in self.problem.elements
+            for row, place in zip(rows[element.name], element.rows, strict=False)
+        }
+        forces = Forces.of(self.acceleration, self.terms, found)
+        return ArrayView(self.terms, forces, determinant=self.determinant, slack=self.slack)
 
     def determinant(self) -> NDArray[np.float64]:
         """Determinant of the mode's equations in physical units, shape of the states."""

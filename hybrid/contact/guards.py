@@ -8,14 +8,16 @@ Exits: the modes that may follow when guards of a mode fire.
 
 from __future__ import annotations
 
+import operator
 from enum import Enum, StrEnum
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from hybrid.contact.modes import ContactMode, ElementKind, Mode
-from hybrid.contact.table import ElementMode
+from hybrid.contact.table import ElementMode, ForceRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -95,49 +97,26 @@ class ArrayView:
     determinant: Callable[[], Any] | None = None
     slack: Callable[[], Any] | None = None
 
-    def gap(self, part: ForceElement) -> Any:
-        """Signed distance of a contact."""
-        return self.terms.gap[..., part.index]
-
-    def gap_dot(self, part: ForceElement) -> Any:
-        """Its rate."""
-        return self.terms.gap_dot[..., part.index]
-
-    def slip(self, part: ForceElement) -> tuple[Any, ...]:
-        """Tangential velocity."""
-        return tuple(self.terms.slip[..., column] for column in part.columns)
-
-    def speed(self, part: ForceElement) -> Any:
-        """Magnitude of a slip in space, or its component along its direction."""
-        if part.name not in self.directions:
-            return self.norm(self.slip(part))
-        return self.terms.slip[..., list(part.columns)] @ self.directions[part.name]
-
-    def lambda_N(self, part: ForceElement) -> Any:
-        """Normal force."""
-        block = self.forces.lambda_B if part.kind is ElementKind.BILATERAL else self.forces.lambda_N
-        return block[..., part.index]
-
-    def lambda_T(self, part: ForceElement) -> tuple[Any, ...]:
-        """Tangential force."""
-        return tuple(self.forces.lambda_T[..., column] for column in part.columns)
-
-    def a_N(self, part: ForceElement) -> Any:
-        """Normal acceleration of a contact."""
-        return np.sum(self.forces.a * self.terms.W_N[..., part.index], axis=-1) + self.terms.zeta_N[..., part.index]
-
-    def a_T(self, part: ForceElement) -> tuple[Any, ...]:
-        """Tangential acceleration."""
-        W, zeta = self.terms.W_T, self.terms.zeta_T
-        return tuple(np.sum(self.forces.a * W[..., i], axis=-1) + zeta[..., i] for i in part.columns)
-
-    def coefficient(self, name: str, index: int) -> Any:
-        """One of the coefficients of friction, or a limit."""
+    def declared(self, name: str, index: int) -> Any:
+        """A quantity of the declaration, or one of its coefficients."""
         return getattr(self.terms, name)[..., index]
 
-    def norm(self, components: tuple[Any, ...]) -> Any:
-        """Euclidean norm."""
-        return np.sqrt(sum(component**2 for component in components))
+    def direction(self, part: ForceElement) -> Any:
+        """Components of the direction to which a slip in space keeps, or None."""
+        return self.directions.get(part.name)
+
+    def force(self, row: ForceRow) -> Any:
+        """One component of a contact force."""
+        block, column = row.place
+        return getattr(self.forces, f"lambda_{block}")[..., column]
+
+    def acceleration(self, row: ForceRow) -> Any:
+        """The contact acceleration along it."""
+        return np.sum(self.forces.a * row.direction(self.terms), axis=-1) + row.zeta(self.terms)
+
+    def root(self, square: Any) -> Any:
+        """Square root."""
+        return np.sqrt(square)
 
 
 class Measure(Enum):
@@ -192,36 +171,47 @@ class Quantity:
     def _measured(self, part: ForceElement, view: Any) -> Any:
         match self.measure:
             case Measure.GAP:
-                return view.gap(part)
+                return view.declared("gap", part.index)
             case Measure.GAP_DOT:
-                return view.gap_dot(part)
+                return view.declared("gap_dot", part.index)
             case Measure.NORMAL_ACCELERATION:
-                return view.a_N(part)
+                return view.acceleration(ForceRow(part))
             case Measure.NORMAL_FORCE:
-                return view.lambda_N(part)
+                return view.force(ForceRow(part))
             case Measure.SLIP:
-                return view.slip(part)[self.axis]
+                return view.declared("slip", part.columns[self.axis])
             case Measure.SLIP_NORM:
-                return view.speed(part)
+                slip, along = [view.declared("slip", column) for column in part.columns], view.direction(part)
+                return _length(view, slip) if along is None else _product(slip, along)
             case Measure.TANGENTIAL_ACCELERATION:
-                return view.a_T(part)[self.axis]
+                return view.acceleration(ForceRow(part, self.axis))
             case Measure.CONE:
-                friction = view.coefficient(part.friction_term(is_static=True), part.index)
-                return friction * view.lambda_N(part) - view.norm(view.lambda_T(part))
+                friction = view.declared(part.friction_term(is_static=True), part.index)
+                held = [view.force(ForceRow(part, axis)) for axis in range(len(part.columns))]
+                return friction * view.force(ForceRow(part)) - _length(view, held)
             case Measure.FRICTION:
                 name, side = part.unsigned_friction[self.axis]
-                value = view.coefficient(name, part.index)
-                return value + side * view.coefficient("mean_T", part.columns[0]) if side else value
+                value = view.declared(name, part.index)
+                return value + side * view.declared("mean_T", part.columns[0]) if side else value
             case _:
                 return self._distance_to_cone(part, view)
 
     def _distance_to_cone(self, part: ForceElement, view: Any) -> Any:
         """Static friction still available against slip in the positive or negative direction."""
-        limit = view.coefficient(part.friction_term(is_static=True), part.index)
+        limit = view.declared(part.friction_term(is_static=True), part.index)
         if part.has_normal:
-            limit = limit * (view.lambda_N(part) if self.side > 0 else -view.lambda_N(part))
-        force = view.lambda_T(part)[0]
+            pressing = view.force(ForceRow(part))
+            limit = limit * (pressing if self.side > 0 else -pressing)
+        force = view.force(ForceRow(part, 0))
         return limit + force if self.measure in (Measure.CONE_PLUS, Measure.LIMIT_PLUS) else limit - force
+
+
+def _product(first: Sequence[Any], second: Sequence[Any]) -> Any:
+    return reduce(operator.add, map(operator.mul, first, second))
+
+
+def _length(view: Any, components: Sequence[Any]) -> Any:
+    return view.root(_product(components, components))
 
 
 @attrs.frozen

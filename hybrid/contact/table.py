@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import AbstractStructure
 
 SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
+VELOCITIES = {"N": "gap_dot", "T": "slip", "B": "constraint_dot"}
+"""Names of the contact velocities along the forces of a block."""
 
 
 @attrs.frozen
@@ -145,6 +147,11 @@ class ElementMode:
         return self.label is ContactMode.SLIDE or self.label in SLIDES
 
     @property
+    def held(self) -> tuple[ForceRow, ...]:
+        """The components of its force that hold the acceleration along them at zero."""
+        return tuple(row for row in self.element.rows if (self.presses if row.axis is None else self.sticks))
+
+    @property
     def slip_sign(self) -> float:
         """Sign of the slip in a planar sliding mode, else 0."""
         return float(self.label.slip_sign)
@@ -173,24 +180,20 @@ class ForceRow:
 
     def direction(self, terms: Terms | Equations) -> NDArray[Any]:
         """Generalised direction (..., n) of the force."""
-        if self.axis is not None:
-            return terms.W_T[..., self.element.columns[self.axis]]
-        if self.element.kind is ElementKind.BILATERAL:
-            return terms.J[..., self.element.index, :]
-        return terms.W_N[..., self.element.index]
+        block, column = self.place
+        found: NDArray[Any] = terms.J[..., column, :] if block == "B" else getattr(terms, f"W_{block}")[..., column]
+        return found
 
     def zeta(self, terms: Terms | Equations) -> Any:
         """What velocities and moving guides add to the acceleration (...) along it."""
-        if self.axis is not None:
-            return terms.zeta_T[..., self.element.columns[self.axis]]
-        return (terms.zeta_B if self.element.kind is ElementKind.BILATERAL else terms.zeta_N)[..., self.element.index]
+        block, column = self.place
+        return getattr(terms, f"zeta_{block}")[..., column]
 
     def velocity(self, terms: Terms) -> NDArray[Any]:
         """Contact velocity (...) along it."""
-        if self.axis is not None:
-            return terms.slip[..., self.element.columns[self.axis]]
-        is_bilateral = self.element.kind is ElementKind.BILATERAL
-        return (terms.constraint_dot if is_bilateral else terms.gap_dot)[..., self.element.index]
+        block, column = self.place
+        found: NDArray[Any] = getattr(terms, VELOCITIES[block])[..., column]
+        return found
 
 
 @attrs.frozen(eq=False)
@@ -251,16 +254,12 @@ def force_law(
     unknown: list[ForceRow] = []
     given: list[GivenForce] = []
     for row in rows:
-        normal = ForceRow(row.element) if row.presses else None
-        axes = [ForceRow(row.element, axis) for axis in range(len(row.columns))]
-        unknown += [] if normal is None else [normal]
-        if row.sticks:
-            unknown += axes
-        elif row.slides:
-            coefficient = friction(row.element)
-            for place, component in zip(axes, direction(row), strict=True):
+        unknown += row.held
+        if row.slides:
+            normal, coefficient = ForceRow(row.element) if row.presses else None, friction(row.element)
+            for axis, component in enumerate(direction(row)):
                 drag = coefficient * component
-                given.append(GivenForce(place, normal, -drag if row.side > 0 else drag))
+                given.append(GivenForce(ForceRow(row.element, axis), normal, -drag if row.side > 0 else drag))
     return ForceLaw(tuple(unknown), tuple(given))
 
 

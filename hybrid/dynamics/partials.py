@@ -18,7 +18,7 @@ from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, dot, jaco
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics, Terms, Values
     from hybrid.dynamics.equations import Equations
 
 __all__ = [
@@ -148,6 +148,16 @@ class Forces:
     lambda_N: Array
     lambda_T: Array
     lambda_B: Array
+
+    @classmethod
+    def of(cls, a: Array, terms: Terms, forces: Mapping[tuple[str, int], Any]) -> Forces:
+        """Accelerations with the forces that are not zero, each by its block, "N", "T" or "B", and its column there."""
+        sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": terms.zeta_B.shape[-1]}
+        shape = np.broadcast_shapes(a.shape[:-1], *map(np.shape, forces.values()))
+        blocks = {block: np.zeros((*shape, size)) for block, size in sizes.items()}
+        for (block, column), force in forces.items():
+            blocks[block][..., column] = force
+        return cls(a, *blocks.values())
 
     @property
     def columns(self) -> list[Array]:

@@ -390,35 +390,23 @@ class NodeView:
     def _term(self, node: int) -> Term:
         return Term(self.nodes.build, int(node))
 
-    def gap(self, part: ForceElement) -> Term:
-        """Signed distance of a contact."""
-        return self._term(self.nodes.equations.gap[part.index])
+    def declared(self, name: str, index: int) -> Term:
+        """A quantity of the declaration, or one of its coefficients."""
+        return self._term(self.nodes.equations.terms()[name][index])
 
-    def slip(self, part: ForceElement) -> tuple[Term, ...]:
-        """Tangential velocity."""
-        return tuple(self._term(self.nodes.equations.slip[column]) for column in part.columns)
+    def direction(self, part: ForceElement) -> tuple[Term, ...]:
+        """Components of the direction to which a slip in space keeps."""
+        return tuple(self._term(node) for node in self.nodes.references[part.name][:2])
 
-    def speed(self, part: ForceElement) -> Term:
-        """Slip along the reference direction, so that it falls through zero."""
-        along = self.nodes.references[part.name][:2]
-        return self._term(dot(self.nodes.build, [term.node for term in self.slip(part)], along))
-
-    def lambda_N(self, part: ForceElement) -> Term:
-        """Normal force."""
-        return self._term(self.solved.lambda_N[part.index])
-
-    def lambda_T(self, part: ForceElement) -> tuple[Term, ...]:
-        """Tangential force."""
-        return tuple(self._term(self.solved.lambda_T[column]) for column in part.columns)
-
-    def coefficient(self, name: str, index: int) -> Term:
-        """One of the coefficients of friction, or a limit."""
-        return self._term(self.nodes.equations.coefficients[name][index])
+    def force(self, row: ForceRow) -> Term:
+        """One component of a contact force."""
+        block, column = row.place
+        return self._term({"N": self.solved.lambda_N, "T": self.solved.lambda_T}[block][column])
 
     def determinant(self) -> Term:
         """Determinant of the mode's equations."""
         return self._term(self.solved.determinant)
 
-    def norm(self, components: tuple[Term, ...]) -> Term:
-        """Euclidean norm."""
-        return self._term(self.nodes.length([term.node for term in components]))
+    def root(self, square: Term) -> Term:
+        """Square root."""
+        return self._term(self.nodes.build.call("sqrt", square.node))

@@ -386,18 +386,11 @@ class NumericFlow:
 
     def _by_element(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
         """Normal and tangential forces of all force elements from the unknowns of the mode."""
-        sizes = {"N": terms.gap.shape[-1], "T": terms.slip.shape[-1], "B": len(self._dynamics.rigid)}
-        blocks = {block: np.zeros((*solved.shape, size)) for block, size in sizes.items()}
-        for column, row in enumerate(solved.law.unknown):
-            block, index = row.place
-            blocks[block][..., index] = forces[..., column]
+        found = {row.place: forces[..., column] for column, row in enumerate(solved.law.unknown)}
         for given in solved.law.given:
-            size = given.factor
-            if given.leader is not None:
-                block, index = given.leader.place
-                size = size * blocks[block][..., index]
-            blocks["T"][..., given.row.place[1]] = size
-        return Forces(solved.acceleration, *blocks.values())
+            share = 1.0 if given.leader is None else found[given.leader.place]
+            found[given.row.place] = given.factor * share
+        return Forces.of(solved.acceleration, terms, found)
 
     def _guard_values(self, view: ArrayView, slack: Array | None) -> list[Any]:
         """The guards, of which the slack stands for those of forces that are not unique."""

@@ -20,12 +20,9 @@ from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ElementKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hybrid.automaton.graph import Automaton
     from hybrid.automaton.guards import Condition
     from hybrid.automaton.location import Location
-    from hybrid.contact.table import ForceElement
 
 
 @attrs.frozen(eq=False)
@@ -69,11 +66,12 @@ def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
         return ImpactReset((), None, (), ())
     model, write = automaton.dynamics.model, algebra.fractions.expression
     impulse: dict[int, sympy.Symbol] = {}
-    for part in automaton.parts:
-        if part.has_normal:
-            for stem, row in _rows(part, table.normal[part.name], table.tangential[part.name]):
-                impulse[row] = fresh_symbol(f"{stem}_{part.name}", taken)
-                taken.add(impulse[row].name)
+    for row, place in table.places.items():
+        if row.element.has_normal:
+            axis = f"{row.axis + 1}" if row.axis is not None and len(row.element.columns) > 1 else ""
+            stem = "P_N" if row.axis is None else f"P_T{axis}"
+            impulse[place] = fresh_symbol(f"{stem}_{row.element.name}", taken)
+            taken.add(impulse[place].name)
     velocity = {
         v: sympy.Add(v, *(write(row[j]) * symbol for j, symbol in impulse.items() if row[j]))
         for v, row in zip(model.velocities, algebra.response, strict=True)
@@ -83,7 +81,7 @@ def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
     for part in automaton.parts:
         if not part.has_normal:
             continue
-        normal = table.normal[part.name]
+        normal, *others = (table.places[row] for row in part.rows)
         P = impulse[normal]
         mobility = algebra.G[normal]
         change = sympy.Add(*(write(mobility[j]) * symbol for j, symbol in impulse.items() if mobility[j]))
@@ -95,18 +93,12 @@ def jump_of(automaton: Automaton, taken: set[str]) -> ImpactReset:
         else:
             vanishing.append(change)
         limit = friction_of(automaton.dynamics, part, is_static=False) * (P if part.is_unilateral else sympy.Abs(P))
-        tangential = [impulse[row] for row in table.tangential[part.name]]
+        tangential = [impulse[place] for place in others]
         if len(tangential) == 1:
             positive += [limit - tangential[0], limit + tangential[0]]
         elif tangential:
             positive.append(limit**2 - sympy.Add(*(component**2 for component in tangential)))
     return ImpactReset(tuple(impulse.values()), velocity, tuple(vanishing), tuple(positive))
-
-
-def _rows(part: ForceElement, normal: int, tangential: tuple[int, ...]) -> Iterator[tuple[str, int]]:
-    yield "P_N", normal
-    for axis, row in enumerate(tangential):
-        yield "P_T" if len(part.columns) == 1 else f"P_T{axis + 1}", row
 
 
 _NAMESPACE = "http://www-verimag.imag.fr/xml-namespaces/sspaceex"

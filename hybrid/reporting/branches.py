@@ -28,6 +28,7 @@ __all__ = [
     "critical_friction_record",
     "map_record",
     "slice_record",
+    "values_text",
 ]
 
 
@@ -74,8 +75,8 @@ def branch_sentences(record: Mapping[str, Any] | None) -> Iterator[str]:
     yield ""
     others = record["others"]
     more = f"; {others} other branch{'' if others == 1 else 'es'} there: " if others else ""
-    listed = "; ".join(_values(other) for other in record["other_starts"])
-    yield f"Branch of postures through {_values(record['start'])}{more}{listed}."
+    listed = "; ".join(values_text(other) for other in record["other_starts"])
+    yield f"Branch of postures through {values_text(record['start'])}{more}{listed}."
     if record["folds"]:
         yield "It ends at folds, where it meets another branch; what lies beyond is not reachable on it."
     if record["leaves_out"]:
@@ -84,7 +85,17 @@ def branch_sentences(record: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"Two ways around lead to different postures at {record['seams']} places: a seam runs through them."
 
 
-def _values(values: Mapping[str, float]) -> str:
+def values_text(values: Mapping[str, float]) -> str:
+    """Names and values in words, as ``phi = 1.2, mu = 0.5``.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+
+    Returns
+    -------
+    str
+    """
     return ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
 
 

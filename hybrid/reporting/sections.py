@@ -173,29 +173,14 @@ def section_html(value: AbstractDisplayed) -> str | None:
 
 def _mechanism(mechanism: Mechanism) -> str:
     from hybrid.reporting.declared import element_records
+    from hybrid.reporting.report import parameter_table
 
-    values = mechanism.parameter_values()
     elements = [
-        {
-            "name": item["name"],
-            "kind": item["kind"],
-            "modes": ", ".join(item["modes"]),
-            "text": item.get("gap") or item.get("equation") or item["tangent"] or item["slip"],
-        }
+        {**item, "text": item.get("gap") or item.get("equation") or item["tangent"] or item["slip"]}
         for item in element_records(mechanism)
     ]
-    view = {
-        "title": mechanism.title or mechanism.name,
-        "name": mechanism.name,
-        "coordinates": mechanism.coordinates,
-        "elements": elements,
-        "parameters": [
-            {"name": name, "value": float(values[name]), "unit": item.unit, "doc": item.doc}
-            for name, item in mechanism.parameters.items()
-        ],
-        "references": mechanism.references,
-    }
-    return _of_markdown("section_mechanism.md", view)
+    parameters = parameter_table(mechanism, {})
+    return _of_markdown("section_mechanism.md", {"m": mechanism, "elements": elements, "parameters": parameters})
 
 
 def _dynamics(dynamics: Dynamics) -> str:
@@ -230,47 +215,29 @@ def _report(report: Report) -> str:
 
 
 def _region_map(region_map: RegionMap) -> str:
+    from hybrid.reporting.branches import map_record
     from hybrid.reporting.plot import plot_map
 
-    view = {
-        "axes": region_map.axes,
-        "missing": region_map.n_missing,
-        "complete": region_map.is_complete,
-        "verdicts": region_map.verdict_fractions,
-        "percent": _percent,
-        "failures": region_map.failures,
-    }
+    view = {"r": map_record(region_map), "percent": _percent, "failures": region_map.failures}
     picture = picture_html(plot_map(region_map), "map", "Consistent modes")
     return _of_markdown("section_map.md", view, pictures={"map": [picture]})
 
 
 def _certified_map(certified: CertifiedMap) -> str:
+    from hybrid.reporting.branches import certified_record, values_text
     from hybrid.reporting.plot import plot_certified_map
 
     pictures = {}
     if len(certified.axes) == 2:
         pictures = {"certified": [picture_html(plot_certified_map(certified), "certified", "Consistent modes")]}
-    shown = ("axes", "regions", "absent", "boxes", "gap", "gap_wanted", "complete")
-    view = {name: getattr(certified, name) for name in shown}
-    places = {
-        verdict: ", ".join(f"{name} = {value:.6g}" for name, value in witness.at.items())
-        for verdict, witness in certified.witness.items()
-    }
-    return _of_markdown("section_certified_map.md", view | {"places": places}, pictures=pictures)
+    view = {"r": certified_record(certified), "values": values_text}
+    return _of_markdown("section_certified_map.md", view, pictures=pictures)
 
 
 def _friction(found: CriticalFriction, bounds: tuple[str, ...] = ()) -> str:
-    swept = next(iter(found.at), "")
-    view = {
-        "contact": found.contact,
-        "minimum": found.minimum if math.isfinite(found.minimum) else None,
-        "at": found.at,
-        "mode": found.mode,
-        "bounds": bounds,
-        "swept": swept,
-        "paradoxes": {label: intervals for label, intervals in found.paradox_intervals.items() if intervals},
-        "joint": found.joint,
-    }
+    from hybrid.reporting.branches import critical_friction_record
+
+    view = {"r": critical_friction_record(found), "bounds": bounds, "swept": next(iter(found.at), "")}
     return _of_markdown("section_friction.md", view)
 
 
@@ -299,24 +266,7 @@ def _automaton(automaton: Automaton) -> str:
 def _motion(motion: Trajectory) -> str:
     from hybrid.reporting.motion_plot import plot_motion
 
-    mechanism = motion.dynamics.mechanism
-    view = {
-        "title": mechanism.title or mechanism.name,
-        "termination": motion.termination.name,
-        "cause": motion.cause,
-        "events": [
-            {
-                "t": float(event.t),
-                "kind": event.kind.value,
-                "contact": ", ".join(event.elements),
-                "before": str(event.mode_before or ""),
-                "after": str(event.mode_after or ""),
-            }
-            for event in motion.events[:_EVENTS]
-        ],
-        "more": max(0, len(motion.events) - _EVENTS),
-        "warnings": motion.warnings,
-    }
+    view = {"title": motion.dynamics.mechanism.title or motion.dynamics.name, "motion": motion, "most": _EVENTS}
     picture = picture_html(plot_motion(motion), "motion", "Coordinates, velocities, forces and modes over time")
     return _of_markdown("section_motion.md", view, pictures={"motion": [picture]})
 

@@ -9,7 +9,7 @@ import numpy as np
 from hybrid.arguments import checks_arguments
 from hybrid.declaration.names import suggestion
 from hybrid.errors import StateError
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.symbols import heading, symbol_mathtext
 from hybrid.tolerances import ROUNDING
 
@@ -75,8 +75,6 @@ def plot_configuration_space(
     >>> plot_configuration_space(found).axes[0].get_ylabel()
     '$\\\\theta$'
     """
-    from hybrid.reporting.figures import DisplayedFigure
-
     names = curves.coordinates
     across, up = plane or (names[0], names[min(1, len(names) - 1)])
     for name in (across, up):
@@ -85,7 +83,7 @@ def plot_configuration_space(
             raise StateError(f"the plane names {name!r}, which is no coordinate; {hint}")
     columns = [names.index(across), names.index(up)]
     with settings():
-        figure = DisplayedFigure(figsize=(7.4, 4.6), layout="constrained")
+        figure = new_figure(height=4.6, width=7.4)
         axes = figure.add_subplot()
         for number, curve in enumerate(curves.curves):
             label = "configuration space" if number == 0 else None

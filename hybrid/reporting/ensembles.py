@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.symbols import axis_label, heading
 
 if TYPE_CHECKING:
@@ -69,15 +69,10 @@ def plot_ensemble(
     >>> len(plot_ensemble(found, coordinate="phi").axes)
     4
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from hybrid.reporting.figures import DisplayedFigure
-
     place = found.place_of(coordinate)
     units = found.units if units is None else units
     with settings():
-        figure = DisplayedFigure(figsize=(_WIDTH, _HEIGHT), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(height=_HEIGHT, width=_WIDTH)
         ends, times, starts, portrait = figure.subplots(2, 2).ravel()
         _draw_ends(ends, found)
         _draw_events(times, found, units)

@@ -244,7 +244,7 @@ def settings(style: StyleName = "screen") -> Iterator[Style]:
         yield found
 
 
-def new_figure(style: StyleName, *, height: float, width: float | None = None) -> Figure:
+def new_figure(style: StyleName = "screen", *, height: float, width: float | None = None) -> Figure:
     """An empty figure that remembers its style; to be filled within :func:`settings`.
 
     Parameters

@@ -11,14 +11,13 @@ import numpy as np
 
 from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.declaration.unit_names import product, read_unit, to_power, unit_text
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.symbols import with_unit
 from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
@@ -201,7 +200,8 @@ def plot_panel(panel: HistoryPanel) -> Figure:
     matplotlib Figure
     """
     with settings():
-        figure, axes = _figure()
+        figure = new_figure(width=_SIZE[0], height=_SIZE[1])
+        axes = figure.add_subplot()
         axes.axhline(0.0, color="0.85", linewidth=0.7, zorder=0)
         runs = [method for method in panel.lines if method.startswith("penalty")]
         for method, (x, values) in panel.lines.items():
@@ -249,7 +249,8 @@ def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
     if fit is None:
         return None
     with settings():
-        figure, axes = _figure()
+        figure = new_figure(width=_SIZE[0], height=_SIZE[1])
+        axes = figure.add_subplot()
         points = np.array([(row.stiffness, row.error) for row in found.rows if row.stiffness and row.error])
         low, high = fit.stiffness
         K = np.geomspace(low / 2, high * 2, 40)
@@ -266,16 +267,6 @@ def plot_convergence(found: Comparison, *, unit: str = "") -> Figure | None:
         axes.set_title("Convergence", fontsize=9.5)
         axes.legend(fontsize=7.5, frameon=False)
     return figure
-
-
-def _figure() -> tuple[Figure, Axes]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from hybrid.reporting.figures import DisplayedFigure
-
-    figure = DisplayedFigure(figsize=_SIZE, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
 
 
 def _shade(index: int, count: int) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.page import page_html, page_markdown, picture_html
-from hybrid.reporting.records import plain
+from hybrid.reporting.records import Json, plain
 from hybrid.reporting.symbols import number_text
 from hybrid.tolerances import NOTHING
 
@@ -38,8 +38,6 @@ __all__ = [
     "resolved_rows",
 ]
 
-
-Json = object
 
 RESOLVED_TITLES = ("stiffness (N/m)", "penalty: largest", "until", "step (s)", "time stepping", "solutions")
 
@@ -329,10 +327,8 @@ def plot_posture(skeleton: Skeleton) -> Figure:
     -------
     Figure
     """
-    from hybrid.reporting.figures import DisplayedFigure
-
     with settings():
-        figure = DisplayedFigure(figsize=(_WIDTH / 2, 2.6), layout="constrained")
+        figure = new_figure(height=2.6, width=_WIDTH / 2)
         axes = figure.subplots()
         for line in skeleton.lines:
             axes.plot(line[:, 0], line[:, -1], color="0.3", linewidth=2, solid_capstyle="round")

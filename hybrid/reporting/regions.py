@@ -21,24 +21,9 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import RegionMap
 
-__all__ = [
-    "DARKEST",
-    "LIGHTEST",
-    "WIDEST_STEP",
-    "Fill",
-    "Region",
-    "Stroke",
-    "fills",
-    "lightness",
-    "line_styles",
-    "own_fills",
-    "regions",
-]
-
-
 Stroke: TypeAlias = str | tuple[float, tuple[float, ...]]
 
-__all__ = ["Fill", "fills", "lightness", "line_styles", "own_fills"]
+__all__ = ["Fill", "Region", "Stroke", "fills", "lightness", "line_styles", "own_fills", "regions"]
 
 LIGHTEST, DARKEST = 96.0, 30.0
 WIDEST_STEP = 22.0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.plot import finish
 from hybrid.reporting.records import Json, plain
 from hybrid.reporting.regions import Fill, fills
@@ -122,13 +122,8 @@ def plot_comparison_map(found: ComparisonMap, *, units: Mapping[str, str] | None
     -------
     matplotlib Figure
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from hybrid.reporting.figures import DisplayedFigure
-
     with settings():
-        figure = DisplayedFigure(figsize=(9.6, 4.6), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(height=4.6, width=9.6)
         left, right = figure.subplots(1, 2, sharey=True)
         _draw_areas(figure, left, found)
         _draw_sizes(figure, right, found)
@@ -252,14 +247,9 @@ def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None =
     -------
     matplotlib Figure
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from hybrid.reporting.figures import DisplayedFigure
-
     first, second = found.axes
     with settings():
-        figure = DisplayedFigure(figsize=(9.0, 3.7), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(height=3.7, width=9.0)
         unit = (units or {}).get(first.name, "")
         for axes, values, name in zip(
             figure.subplots(1, 2, sharey=True),

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.reporting.figures import settings
+from hybrid.reporting.figures import new_figure, settings
 from hybrid.reporting.symbols import as_written
 from hybrid.tolerances import FINE_STEP
 
@@ -353,18 +353,13 @@ def plot_posture(drawn: Posture) -> Figure:
     matplotlib Figure
         Links as strokes, points with their names, the surfaces of closed contacts hatched on the solid side.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from hybrid.reporting.figures import DisplayedFigure
-
     with settings():
         places = np.array(list(drawn.points.values()))
         size = float(np.max(np.ptp(places, axis=0))) or 1.0
         ends = [surface.at + share * size * _along(surface) for surface in drawn.surfaces for share in (-0.5, 0.5)]
         low, high = (extreme(np.vstack([places, *ends]), axis=0) for extreme in (np.min, np.max))
         width, height = (high - low + 0.24 * size).tolist()
-        figure = DisplayedFigure(figsize=(3.0, 3.0 * max(0.25, min(1.2, height / width))), layout="constrained")
-        FigureCanvasAgg(figure)
+        figure = new_figure(height=3.0 * max(0.25, min(1.2, height / width)), width=3.0)
         axes = figure.add_subplot()
         axes.set_aspect("equal")
         axes.set_axis_off()

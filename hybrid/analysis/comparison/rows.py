@@ -5,6 +5,7 @@ What the rows say in words.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
@@ -25,6 +26,7 @@ from hybrid.contact.compliance.path import (
 from hybrid.contact.impacts.impact import (
     AbstractImpactLaw,
     Impact,
+    ImpactProblem,
     impact_problem,
     resolve_impact,
 )
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hybrid.contact.verdict import Selection
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
 
 __all__ = [
@@ -239,9 +241,9 @@ class Inquiry:
     Attributes
     ----------
     dynamics : Dynamics
+        At its parameters.
     state : State
     damping : float or None
-    parameters : mapping or None
     tolerances : Tolerances
     samples : int
         Samples per phase of a compliant method.
@@ -256,7 +258,6 @@ class Inquiry:
     dynamics: Dynamics
     state: State
     damping: float | None
-    parameters: Values | None
     tolerances: Tolerances
     samples: int = 0
     notes: list[str] = attrs.field(factory=list)
@@ -269,11 +270,16 @@ class Inquiry:
         """The largest generalised velocity, next to which others are measured."""
         return float(np.max(np.abs(self.state.v), initial=0.0))
 
+    @cached_property
+    def _problem(self) -> ImpactProblem:
+        """The impact of the closed contacts."""
+        return impact_problem(self.dynamics, self.state, tolerances=self.tolerances)
+
     @property
     def _slowest(self) -> float:
         """Fast time per radian of the slowest of the closed contacts."""
-        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
-        terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t, parameters=self.parameters)
+        problem = self._problem
+        terms = self.dynamics.terms(self.state.q, self.state.v, t=self.state.t)
         ratios = dict(zip(self.dynamics.contacts, terms.stiffness_ratio.tolist(), strict=True))
         reduced = without_bilateral(problem)
         G = problem.G if reduced is None else reduced.full
@@ -308,7 +314,7 @@ class Inquiry:
         yield from self._law(VelocityProblem())
 
     def _keep_history(self, limit: KelvinVoigtLimit) -> None:
-        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
+        problem = self._problem
         try:
             samples = limit.path(problem, samples=self.samples).samples
         except ComputationError:
@@ -318,9 +324,7 @@ class Inquiry:
 
     def _law(self, law: AbstractImpactLaw) -> Iterator[ComparisonRow]:
         try:
-            impact = resolve_impact(
-                self.dynamics, self.state, law=law, parameters=self.parameters, tolerances=self.tolerances
-            )
+            impact = resolve_impact(self.dynamics, self.state, law=law, tolerances=self.tolerances)
         except ComputationError as error:
             self.notes.append(f"{law.name}: {error}")
             return
@@ -333,11 +337,10 @@ class Inquiry:
         least = SHOWN * self.speed or self.tolerances.velocity
         is_struck = bool(np.max(np.abs(impact.v_after - impact.v_before)) > least)
         rests = bool(self._modes) and not is_struck  # what happens next is the rigid problem's
-        dynamics = self.dynamics.at(self.parameters)
         return ComparisonRow(
             method=impact.law,
             outcome=in_a_line([kind for kind, _ in phases] if is_struck else []) or "no impulse",
-            mode=self._modes if rests else mode_after(dynamics, self.state, impact, zero=least),
+            mode=self._modes if rests else mode_after(self.dynamics, self.state, impact, zero=least),
             v_after=self.named(impact.v_after),
             gap_dot_after=impact.gap_dot_after,
             slip_after=impact.slip_after,
@@ -365,7 +368,7 @@ class Inquiry:
         name, approach = met or ("", None)
         horizon, settles = self._horizon(selection)
         motion = KelvinVoigt(K, self.damping).pass_through(
-            self.dynamics.at(self.parameters),
+            self.dynamics,
             self.state if approach is None else self._approaching(approach),
             tolerances=self.tolerances,
             samples=self.samples,
@@ -414,13 +417,13 @@ class Inquiry:
 
     def _approaching(self, rate: float) -> State:
         """The state with the one closed contact approaching, its slip kept: changed as by an impulse."""
-        problem = impact_problem(self.dynamics.at(self.parameters), self.state, tolerances=self.tolerances)
+        problem = self._problem
         row = problem.normals[0]
         reduced = without_bilateral(problem)
+        change = np.array(rate - problem.gamma[row])
         if reduced is None:
-            impulse = approaching_impulse(problem.G, row, np.array(rate - problem.gamma[row]))
+            impulse = approaching_impulse(problem.G, row, change)
         else:
-            change = np.array(rate - problem.gamma[row])
             impulse = reduced.impulses(approaching_impulse(reduced.G, reduced.place[row], change))
         return attrs.evolve(self.state, v=self.state.v + problem.response_W @ impulse)
 

@@ -20,6 +20,7 @@ from hybrid.contact.selection import select
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics import state_of
+from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ArgumentError, ComputationError
 from hybrid.tables import dataframe
@@ -259,10 +260,11 @@ def compare(
     ('INCONSISTENT', 0.04577472)
     """
     asked = _stiffnesses(stiffness)
-    state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
+    dynamics = bound(dynamics, parameters)
+    state = state_of(dynamics, state, tolerances=tolerances)
     if samples < 0:
         raise ArgumentError(f"samples must not be below 0, not {samples}")
-    inquiry = Inquiry(dynamics, state, damping, parameters, tolerances, samples)
+    inquiry = Inquiry(dynamics, state, damping, tolerances, samples)
     resolution = _resolution(inquiry)
     selection = resolution.selection
     rows = [*([inquiry.rigid(selection)] if selection is not None else []), *inquiry.laws()]
@@ -274,19 +276,16 @@ def compare(
     known = _strays(rows, one) if one else [*inquiry.notes, *_disagreements(rows, inquiry.named(state.v), speed)]
     known = [*inquiry.notes_of_runs, *known]
     # errors of the integration itself do not count
-    errors = [
-        (row.stiffness, row.error)
-        for row in rows
-        if row.stiffness and (row.error or 0.0) > SHOWN * (speed if one is None else 1.0)
-    ]
+    least = SHOWN * (speed if one is None else 1.0)
+    errors = [(row.stiffness, row.error) for row in rows if row.stiffness and row.error and row.error > least]
     return Comparison(
         verdict=verdict,
         rows=tuple(rows),
-        fit=observed_order([(K, error) for K, error in errors if error is not None]),
+        fit=observed_order(errors),
         notes=(f"{resolution.outcome.value}: {resolution.reason}", *known),
         selection=selection,
         histories=inquiry.histories,
-        dynamics=dynamics.at(parameters),
+        dynamics=dynamics,
         state=state,
     )
 
@@ -303,16 +302,15 @@ def _stiffnesses(values: Sequence[float]) -> tuple[float, ...]:
 
 def _resolution(inquiry: Inquiry) -> Resolution:
     """The resolution of the state; unresolved with the reason where the compliant limit has none."""
-    common: dict[str, Any] = {"parameters": inquiry.parameters, "tolerances": inquiry.tolerances}
+    dynamics, state, tolerances = inquiry.dynamics, inquiry.state, inquiry.tolerances
     try:
-        return resolve(inquiry.dynamics, inquiry.state, method=KelvinVoigtLimit(inquiry.damping), **common)
+        return resolve(dynamics, state, method=KelvinVoigtLimit(inquiry.damping), tolerances=tolerances)
     except ComputationError as error:
-        dynamics, state, tolerances = inquiry.dynamics, inquiry.state, inquiry.tolerances
-        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=inquiry.parameters)
-        scales = scales_of(dynamics.at(inquiry.parameters), terms, state.q, state.v, t=state.t)
+        terms = dynamics.terms(state.q, state.v, t=state.t)
+        scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
         closed = terms.gap <= tolerances.gap * scales.gap
         approaches = bool((closed & (terms.gap_dot < -tolerances.velocity * scales.gap_dot)).any())
-        selection = None if approaches else select(inquiry.dynamics, inquiry.state, **common)
+        selection = None if approaches else select(dynamics, state, tolerances=tolerances)
         return Resolution(Outcome.UNRESOLVED, str(error), selection)
 
 

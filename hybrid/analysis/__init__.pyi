@@ -27,14 +27,14 @@ from .criticality.singularities import (
     genot_brogliato_points as genot_brogliato_points,
 )
 from .ensemble_chunks import EnsembleEvents as EnsembleEvents
-from .ensemble_result import Ensemble as Ensemble
-from .ensemble_store import load_ensemble as load_ensemble
-from .ensemble_tables import (
+from .ensemble_result import (
+    Ensemble as Ensemble,
     ensemble_columns as ensemble_columns,
     event_columns as event_columns,
     save_ensemble as save_ensemble,
     statistics as statistics,
 )
+from .ensemble_store import load_ensemble as load_ensemble
 from .ensembles import ensemble as ensemble
 from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
 from .maps.axes import Axis as Axis

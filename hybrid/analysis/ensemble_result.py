@@ -1,9 +1,10 @@
-"""What is known of an ensemble of motions."""
+"""What is known of an ensemble of motions; as tables, statistics and files that other programs read."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -11,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.ensemble_chunks import EnsembleEvents
+from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.tables import dataframe
 
-__all__ = ["Ensemble"]
+__all__ = ["Ensemble", "ensemble_columns", "event_columns", "save_ensemble", "statistics"]
 
 Array = NDArray[np.float64]
 
@@ -147,17 +149,136 @@ class Ensemble(AbstractDisplayed):
         >>> table["end.y"].round(6).tolist()
         [0.95095, 1.95095]
         """
-        return dataframe(self.columns_of_motions())
+        return dataframe(ensemble_columns(self))
 
-    def columns_of_motions(self) -> dict[str, Any]:
-        """One row for every motion; see :func:`hybrid.analysis.ensemble_columns`.
 
-        Returns
-        -------
-        dict of str to array, (n,), or tuple
-        """
-        columns: dict[str, Any] = {f"start.{name}": self.starts[:, k] for k, name in enumerate(self.names)}
-        for name, values in (("termination", self.termination), ("verdict", self.verdict)):
-            columns[name] = np.array([value or "MISSING" for value in values])
-        columns["events"] = np.bincount(self.log.motion, minlength=self.n)
-        return columns | {f"end.{name}": self.end[:, k] for k, name in enumerate(self.columns)}
+_SHARES = {"least": 0.0, "q05": 0.05, "median": 0.5, "q95": 0.95, "greatest": 1.0}
+
+
+@checks_arguments
+def ensemble_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
+    """One row for every motion: its start, how it ended, the number of its events, and its state at the end.
+
+    Parameters
+    ----------
+    found : Ensemble
+
+    Returns
+    -------
+    dict of str to array, (n,)
+        ``start.NAME``, ``termination``, ``verdict``, ``events`` and ``end.NAME``, with ``end.t`` the time.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, ensemble
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> found = ensemble(ball, starts={"y": [1.0, 2.0]}, pins={"y_dot": 0}, t_end=0.1)
+    >>> list(ensemble_columns(found))
+    ['start.y', 'termination', 'verdict', 'events', 'end.t', 'end.y', 'end.y_dot']
+    """
+    columns: dict[str, Any] = {f"start.{name}": found.starts[:, k] for k, name in enumerate(found.names)}
+    for name, values in (("termination", found.termination), ("verdict", found.verdict)):
+        columns[name] = np.array([value or "MISSING" for value in values])
+    columns["events"] = np.bincount(found.log.motion, minlength=found.n)
+    return columns | {f"end.{name}": found.end[:, k] for k, name in enumerate(found.columns)}
+
+
+@checks_arguments
+def event_columns(found: Ensemble) -> dict[str, np.ndarray[Any, Any]]:
+    """One row for every event: the number of its motion, its time, its kind, and the mode that follows.
+
+    Parameters
+    ----------
+    found : Ensemble
+
+    Returns
+    -------
+    dict of str to array, (number of events,)
+        ``motion``, ``t``, ``kind`` and ``mode``, which is empty where the motion ends.
+    """
+    log = found.log
+    modes = np.array([*log.modes, ""])
+    return {"motion": log.motion, "t": log.t, "kind": np.array(log.kinds)[log.kind], "mode": modes[log.mode]}
+
+
+@checks_arguments
+def statistics(found: Ensemble) -> dict[str, dict[str, float]]:
+    """Mean, spread and quantiles over the motions that were followed.
+
+    Parameters
+    ----------
+    found : Ensemble
+
+    Returns
+    -------
+    dict of str to dict
+        For ``events`` (their number), ``t`` and every coordinate and velocity at the end: ``mean, deviation, least,
+        q05, median, q95, greatest``. Empty if no motion was followed.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, ensemble
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> found = ensemble(ball, starts={"y": [1.0, 2.0]}, pins={"y_dot": 0}, t_end=0.1)
+    >>> statistics(found)["events"]["mean"], round(statistics(found)["y"]["mean"], 6)
+    (0.0, 1.45095)
+    """
+    columns = ensemble_columns(found)
+    followed = np.isfinite(columns["end.t"])
+    if not followed.any():
+        return {}
+    answer = {}
+    for name in ("events", *(f"end.{name}" for name in found.columns)):
+        values = columns[name][followed].astype(float)
+        shares = np.quantile(values, list(_SHARES.values())).tolist()
+        spread = {"mean": float(values.mean()), "deviation": float(values.std())}
+        answer[name.removeprefix("end.")] = spread | dict(zip(_SHARES, shares, strict=True))
+    return answer
+
+
+@checks_arguments
+def save_ensemble(found: Ensemble, path: str | Path) -> tuple[Path, ...]:
+    """Write the motions and the events of an ensemble as Parquet tables.
+
+    Parameters
+    ----------
+    found : Ensemble
+    path : str or Path
+        Ends in ``.parquet``; the events go beside it to ``.events.parquet``.
+
+    Returns
+    -------
+    tuple of Path
+        Both files.
+
+    Raises
+    ------
+    StateError
+        Another ending.
+    ComputationError
+        pyarrow is not installed, or the files cannot be written.
+    """
+    place = Path(path)
+    if place.suffix != ".parquet":
+        raise StateError(f"{place}: an ensemble is written as a table in a file that ends in .parquet")
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ComputationError("Parquet needs pyarrow; install it with: pip install 'painleve[parquet]'") from error
+    events = place.with_suffix(".events.parquet")
+    drafts = {file.with_name(f".{file.name}.draft"): file for file in (events, place)}
+    try:
+        for draft, columns in zip(drafts, (event_columns(found), ensemble_columns(found)), strict=True):
+            table = pyarrow.table({name: pyarrow.array(values) for name, values in columns.items()})
+            parquet.write_table(table, draft)
+        for draft, file in drafts.items():
+            draft.replace(file)
+    except OSError as error:
+        raise ComputationError(f"{place} cannot be written: {error.strerror or error}") from error
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+    return place, events

@@ -272,7 +272,7 @@ def _motion(motion: Trajectory) -> str:
 
 
 def _ensemble(found: Ensemble) -> str:
-    from hybrid.analysis.ensemble_tables import statistics
+    from hybrid.analysis.ensemble_result import statistics
     from hybrid.reporting.ensembles import plot_ensemble
 
     picture = picture_html(plot_ensemble(found), "ensemble", "How the motions end")

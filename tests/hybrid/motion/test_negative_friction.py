@@ -21,6 +21,7 @@ from hybrid import (
     sensitivity,
     simulate,
 )
+from hybrid.analysis import ensemble_columns
 from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import NewtonImpact
 from hybrid.contact.guards import GuardKind, guards_of
@@ -84,7 +85,7 @@ def test_a_share_of_an_ensemble_ends_at_the_dip_as_its_motions_do():
     spent = math.sin(math.acos(-0.9)) + 0.9 * math.acos(-0.9)  # of v^2/2, up to the dip
     expected = ["NOT_COMPUTED" if v * v / 2 > spent else "END_TIME" for v in speeds]
     assert expected.count("END_TIME") == 8
-    assert list(found.columns_of_motions()["termination"]) == expected
+    assert list(ensemble_columns(found)["termination"]) == expected
     assert found.handed_over == {"guards of the kinds friction": FEW}
 
 

@@ -34,31 +34,20 @@ class AbstractCompliantFlow(ABC):
         Size of the contact velocities of the whole history.
     rounding : float
         Velocities that the rounding of positions makes through the stiffness.
+    names : tuple of str
+        Contacts, then friction elements, then rigid constraints with friction.
+    rough : tuple of str
+        The last of these.
+    rows : list of (int or None, list of int)
+        Normal row (of a contact only) and tangential rows of every force element; normal rows come first.
     """
 
     stiffness: Array
     speed: float
     rounding: float
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...]:
-        """Contacts, then friction elements, then rigid constraints with friction."""
-
-    @property
-    @abstractmethod
-    def rough(self) -> tuple[str, ...]:
-        """Rigid constraints with friction."""
-
-    @property
-    @abstractmethod
-    def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
-
-    @property
-    @abstractmethod
-    def n_leading(self) -> int:
-        """Number of leading unknowns."""
+    names: tuple[str, ...]
+    rough: tuple[str, ...]
+    rows: list[tuple[int | None, list[int]]]
 
     @abstractmethod
     def leading_sizes(self, root: float) -> Array:
@@ -76,9 +65,9 @@ class AbstractCompliantFlow(ABC):
     def pushed(self, y: Array, at: CompliantForces, rows: list[int], impulses: Array) -> Array:
         """The unknowns after impulses in some rows."""
 
-    @abstractmethod
     def is_in_balance(self, at: CompliantForces) -> bool:
-        """True where nothing moves and the forces leave it so for ever."""
+        """True where nothing moves and the forces leave it so for ever: never known where loads may change in time."""
+        return False
 
     @property
     def sizes(self) -> list[int]:

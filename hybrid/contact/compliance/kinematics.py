@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import attrs
 import numpy as np
 
-from hybrid.contact.activity import element_names
 from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
 from hybrid.contact.compliance.status import (
@@ -26,6 +25,7 @@ from hybrid.contact.compliance.status import (
 )
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.table import force_elements
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain
 from hybrid.tolerances import NOTHING
@@ -53,27 +53,13 @@ class MovingFlow(AbstractCompliantFlow):
     dynamics: Dynamics
     damping: Array | None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Contacts, then friction elements, then rigid constraints with friction."""
-        return element_names(self.dynamics)
-
-    @property
-    def rough(self) -> tuple[str, ...]:
-        """Rigid constraints with friction."""
-        return self.names[len(self.dynamics.contacts) + len(self.dynamics.elements) :]
-
-    @property
-    def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
-        k = len(self.dynamics.contacts)
-        columns = [self.dynamics.columns.get(name, slice(0, 0)) for name in self.names]
-        return [(i if i < k else None, [k + j for j in range(at.start, at.stop)]) for i, at in enumerate(columns)]
-
-    @property
-    def n_leading(self) -> int:
-        """Positions and velocities."""
-        return 2 * self.dynamics.n
+    @classmethod
+    def of(cls, dynamics: Dynamics, stiffness: Array, damping: Array | None) -> MovingFlow:
+        """The flow of a mechanism, its velocities not yet sized."""
+        elements, k = force_elements(dynamics), len(dynamics.contacts)
+        rough = tuple(element.name for element in elements if element.kind is ElementKind.BILATERAL)
+        rows = [(i if i < k else None, [k + j for j in element.columns]) for i, element in enumerate(elements)]
+        return cls(stiffness, 1.0, 0.0, tuple(element.name for element in elements), rough, rows, dynamics, damping)
 
     def leading_sizes(self, root: float) -> Array:
         """What the leading unknowns are measured by, per contact velocity."""
@@ -114,10 +100,6 @@ class MovingFlow(AbstractCompliantFlow):
         y, n = y.copy(), self.dynamics.n
         y[n : 2 * n] += at.response[:, rows] @ impulses
         return y
-
-    def is_in_balance(self, at: CompliantForces) -> bool:
-        """Never known: loads may change in time."""
-        return False
 
     def _bilateral(self, terms: Terms, W: Array) -> BilateralContacts:
         """The rigid constraints with friction at a state, and what loads them."""
@@ -197,29 +179,11 @@ class FrozenFlow(AbstractCompliantFlow):
             )
         stiffness = np.array([contact.stiffness_ratio for contact in contacts])
         speed = float(np.max(np.abs(plain(gamma))))
+        names = (*(item.name for item in moved), *bilateral.names)
+        rows: list[tuple[int | None, list[int]]] = [(item.normal, list(item.tangential)) for item in moved]
+        rows += [(None, [row]) for row in bilateral.rows]
         ordered = (G[np.ix_(order, order)], gamma[order])
-        return cls(stiffness, speed, 0.0, *ordered, moved, bilateral), order
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Contacts, then rigid constraints with friction."""
-        return (*(contact.name for contact in self.contacts), *self.bilateral.names)
-
-    @property
-    def rough(self) -> tuple[str, ...]:
-        """Rigid constraints with friction."""
-        return self.bilateral.names
-
-    @cached_property
-    def rows(self) -> list[tuple[int | None, list[int]]]:
-        """Normal row (of a contact only) and tangential rows of every force element; normal rows come first."""
-        found: list[tuple[int | None, list[int]]] = [(item.normal, list(item.tangential)) for item in self.contacts]
-        return found + [(None, [row]) for row in self.bilateral.rows]
-
-    @property
-    def n_leading(self) -> int:
-        """One gap a contact."""
-        return len(self.contacts)
+        return cls(stiffness, speed, 0.0, names, bilateral.names, rows, *ordered, moved, bilateral), order
 
     def leading_sizes(self, root: float) -> Array:
         """What the gaps are measured by, per contact velocity."""

@@ -169,7 +169,7 @@ class KelvinVoigt:
         closed = closed_contacts(dynamics, state, wanted="compliant motion", tolerances=tolerances)
         terms = dynamics.terms(state.q, state.v, t=state.t)
         damping = None if self.damping is None else np.full(len(dynamics.contacts), self.damping)
-        flow = MovingFlow(self.stiffness * terms.stiffness_ratio, 1.0, 0.0, dynamics, damping)
+        flow = MovingFlow.of(dynamics, self.stiffness * terms.stiffness_ratio, damping)
         if horizon is not None and not horizon > 0.0:
             raise StateError(f"the horizon of a compliant motion is a fast time above 0, got {horizon:g}")
         y = flow.start(np.concatenate([state.q, state.v]), state.t)

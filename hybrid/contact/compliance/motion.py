@@ -303,7 +303,7 @@ class PhaseMachine:
             Y=np.array([root * at.gap for at in met]),
             gamma=np.array([np.concatenate([at.gap_dot, at.slip[: len(at.forces) - len(at.gap)]]) for at in met]),
             force=np.array([at.forces / root for at in met]),
-            impulse=states[:, self.flow.n_leading : -3],
+            impulse=states[:, len(self.flow.leading_sizes(root)) : -3],
         )
 
     def _after(self, y: Array, status: ContactStatus, event: tuple[str, int]) -> Array:

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.contact.known_numbers import Clock, Matrix, UnknownNumberError, evaluate, known_number, number_of, solve
+from hybrid.contact.known_numbers import (
+    Clock,
+    Matrix,
+    UnknownNumberError,
+    dot,
+    evaluate,
+    known_number,
+    number_of,
+    solve,
+)
 from hybrid.contact.table import force_elements
 from hybrid.declaration.parser import parse_expression
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
@@ -275,8 +284,8 @@ def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: 
     a_free, response = answers[0], answers[1:]
     return ExactProblem(
         elements=tuple(_with_exact_friction(dynamics, reader, problem, element) for element in problem.elements),
-        G=[[_dot(row, column) for column in response] for row in rows],
-        c=[_dot(row, a_free) + rest for row, rest in zip(rows, zeta, strict=True)],
+        G=[[dot(row, column) for column in response] for row in rows],
+        c=[dot(row, a_free) + rest for row, rest in zip(rows, zeta, strict=True)],
         response_W=[list(line) for line in zip(*response, strict=True)] if response else [[] for _ in h],
         a_free=a_free,
         known=known,
@@ -308,7 +317,3 @@ def _answers(M: Matrix, held: tuple[Matrix, Vector], forces: list[Vector], clock
     if solved is None:
         raise UnknownNumberError("the constraints contradict each other, or the mass matrix is singular")
     return [[solved[i][place] for i in range(n)] for place in range(len(forces))]
-
-
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))

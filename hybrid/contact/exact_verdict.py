@@ -17,8 +17,9 @@ import numpy as np
 from hybrid.contact.branches import ForceSet, branch_from_forces, force_names
 from hybrid.contact.candidates import has_few_modes
 from hybrid.contact.exact_data import ExactProblem, exact_directions, exact_problem
-from hybrid.contact.known_numbers import Clock, UnknownNumberError
-from hybrid.contact.modes import ContactMode, Mode, ModeConditions, Row, solvable_modes
+from hybrid.contact.known_numbers import Clock, UnknownNumberError, dot
+from hybrid.contact.mode_certificate import exact_condition, rows_of_modes
+from hybrid.contact.modes import ContactMode, Mode, ModeConditions, solvable_modes
 from hybrid.contact.pruning import search_modes
 from hybrid.contact.verdict import COVER, Selection, Verdict
 from hybrid.tolerances import Tolerances
@@ -132,8 +133,10 @@ def _sets(exact: ExactProblem, problem: ContactProblem, tolerances: Tolerances, 
 
 def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[ModeConditions, ...]) -> _Set | None:
     """The set of forces of one mode; None if it is empty."""
-    equations = [_condition(exact, row) for part in modes for row in part.equations]
-    inequalities = [_condition(exact, row) for part in modes for row in part.inequalities]
+    equations, inequalities = (
+        [(*line, constant) for line, constant in (exact_condition(exact.G, exact.c, row) for row in rows)]
+        for rows in rows_of_modes(modes)
+    )
     r = len(exact.c)
     generators = cone_generators(
         [[0] * r + [1], *map(integer_row, inequalities)],
@@ -153,40 +156,21 @@ def _forces(exact: ExactProblem, problem: ContactProblem, modes: tuple[ModeCondi
     centre = tuple(sum(column, Fraction(0)) / len(vertices) for column in zip(*(vertices + rays), strict=True))
     if not r:
         centre = ()
-    n_tight = sum(not _value(row, centre) for row in inequalities)
+    n_tight = sum(not dot(row, (*centre, 1)) for row in inequalities)
     labels = {part.element.name: _label(exact, part, centre) for part in modes}
     mode = Mode({name: labels.get(name, ContactMode.FREE) for name in problem.names})
     return _Set(mode, vertices, rays, accelerations, n_tight)
 
 
-def _condition(exact: ExactProblem, row: Row) -> Vector:
-    """Coefficients of the forces and, last, the constant of a condition."""
-    line = [Fraction(0)] * (len(exact.c) + 1)
-    line[-1] = Fraction(row.constant)
-    for index, value in row.alpha.items():
-        factor = Fraction(value)
-        line = [entry + factor * g for entry, g in zip(line, (*exact.G[index], exact.c[index]), strict=True)]
-    for index, value in row.beta.items():
-        line[index] += Fraction(value)
-    return tuple(line)
-
-
-def _value(row: Vector, forces: Vector) -> Fraction:
-    return sum((a * x for a, x in zip(row, (*forces, Fraction(1)), strict=True)), Fraction(0))
-
-
 def _acceleration(exact: ExactProblem, forces: Vector) -> Vector:
-    return tuple(
-        a + sum((w * x for w, x in zip(row, forces, strict=True)), Fraction(0))
-        for a, row in zip(exact.a_free, exact.response_W, strict=True)
-    )
+    return tuple(a + dot(row, forces) for a, row in zip(exact.a_free, exact.response_W, strict=True))
 
 
 def _label(exact: ExactProblem, part: ModeConditions, forces: Vector) -> ContactMode:
     if not part.is_unnamed:
         return part.label
     row = part.element.tangential[0]
-    a = _value((*exact.G[row], exact.c[row]), forces)
+    a = dot(exact.G[row], forces) + exact.c[row]
     if not a:
         return ContactMode.STICK
     return ContactMode.SLIDE_PLUS if a > 0 else ContactMode.SLIDE_MINUS

@@ -16,11 +16,12 @@ import attrs
 from hybrid.declaration.parser import parse_expression
 from hybrid.dynamics.equations import read
 from hybrid.expressions import Builder, Graph, NotRationalError, exact_values
+from lcp.exact.certificate import integer_row
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-__all__ = ["Clock", "Matrix", "UnknownNumberError", "evaluate", "known_number", "number_of", "solve"]
+__all__ = ["Clock", "Matrix", "UnknownNumberError", "dot", "evaluate", "known_number", "number_of", "solve"]
 
 
 _DIGITS = 12
@@ -128,39 +129,59 @@ def evaluate(graph: Graph, root: int, known: dict[int, Fraction], name: str) -> 
         raise UnknownNumberError(f"{name} is not rational here: {error}") from None
 
 
-def solve(table: Matrix, unknowns: int, clock: Clock) -> Matrix | None:
-    """Solutions of a linear system for several right sides by elimination; what is undetermined is set to zero.
+def solve(table: Matrix, unknowns: int, clock: Clock | None = None, *, is_unique: bool = False) -> Matrix | None:
+    """Solutions of a linear system for several right sides, by elimination without fractions (Bareiss 1968).
 
     Parameters
     ----------
     table : list of list of Fraction, (m, unknowns + k)
-        The matrix with the right sides next to it; it is overwritten.
+        The matrix with the right sides next to it.
     unknowns : int
-    clock : Clock
+    clock : Clock, optional
         Raises UnknownNumberError once its time is over.
+    is_unique : bool
+        Refuse equations that leave something undetermined; it is set to zero otherwise.
 
     Returns
     -------
     list of list of Fraction, (unknowns, k), or None
-        None if the equations contradict each other for one of the right sides.
+        None if the equations contradict each other for one of the right sides, or have further solutions.
     """
-    pivots: list[int] = []
+    lines, pivots, before = [integer_row(line) for line in table], list[int](), 1
     for column in range(unknowns):
-        clock.check()
+        if clock is not None:
+            clock.check()
         rank = len(pivots)
-        pivot = next((i for i in range(rank, len(table)) if table[i][column]), None)
-        if pivot is None:
+        place = next((i for i in range(rank, len(lines)) if lines[i][column]), None)
+        if place is None:
+            if is_unique:
+                return None
             continue
-        table[rank], table[pivot] = table[pivot], table[rank]
-        lead = table[rank][column]
-        table[rank] = [value / lead for value in table[rank]]
-        for i, line in enumerate(table):
-            if i != rank and line[column]:
-                table[i] = [a - line[column] * b for a, b in zip(line, table[rank], strict=True)]
+        lines[rank], lines[place] = lines[place], lines[rank]
+        pivot = lines[rank]
+        for i, line in enumerate(lines):
+            if i != rank:
+                lines[i] = [(pivot[column] * a - line[column] * b) // before for a, b in zip(line, pivot, strict=True)]
+        before = pivot[column]
         pivots.append(column)
-    if any(any(line[unknowns:]) for line in table[len(pivots) :]):
+    if any(any(line[unknowns:]) for line in lines[len(pivots) :]):
         return None
-    found = [[Fraction(0)] * (len(table[0]) - unknowns) for _ in range(unknowns)]
-    for line, column in zip(table, pivots, strict=False):
-        found[column] = line[unknowns:]
+    found = [[Fraction(0)] * (len(lines[0]) - unknowns) for _ in range(unknowns)]
+    for line, column in zip(lines, pivots, strict=False):
+        found[column] = [Fraction(value, line[column]) for value in line[unknowns:]]
     return found
+
+
+def dot(first: Iterable[Fraction | int], second: Iterable[Fraction | int]) -> Fraction:
+    """Scalar product.
+
+    Parameters
+    ----------
+    first, second : iterable of Fraction or int
+        Of one length.
+
+    Returns
+    -------
+    Fraction
+    """
+    return Fraction(sum(a * b for a, b in zip(first, second, strict=True) if a and b))

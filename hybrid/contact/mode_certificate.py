@@ -14,7 +14,7 @@ are independent keep their numbers, and the others are sums of multiples of thes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
@@ -23,6 +23,7 @@ import numpy as np
 
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.conditions import HasRows, problem_scale
+from hybrid.contact.known_numbers import dot, solve
 from hybrid.contact.modes import AGREEMENT, ALL_TOGETHER, ContactMode, Mode, Violation
 from hybrid.tolerances import RANK
 from lcp.exact.certificate import fraction, integer_row, rational_vector
@@ -79,14 +80,14 @@ def exact_numbers(problem: ContactProblem) -> tuple[tuple[Vector, ...], Vector]:
         index: {b: Fraction(float(y)) for b, y in zip(basis, given, strict=True)} for index, given in shares.items()
     }
     own = {(a, b): Fraction(float(problem.G[a, b])) for a in basis for b in basis}
-    half = {i: {b: _total(y * own[a, b] for a, y in lines[i].items()) for b in basis} for i in range(r)}
-    G = tuple(tuple(_total(half[i][b] * y for b, y in lines[j].items()) for j in range(r)) for i in range(r))
+    half = {i: {b: dot(lines[i].values(), (own[a, b] for a in lines[i])) for b in basis} for i in range(r)}
+    G = tuple(tuple(dot(lines[j].values(), (half[i][b] for b in lines[j])) for j in range(r)) for i in range(r))
     c = [Fraction(float(value)) for value in problem.c]
     for index, given in shares.items():
         terms, rounding = np.abs(given * problem.c[basis]), np.abs(given) @ problem.rounding[basis]
         limit = _CANCELLED * (problem.rounding[index] + rounding) + r * np.finfo(float).eps * float(np.sum(terms))
         if abs(float(problem.c[index]) - float(given @ problem.c[basis])) <= limit:
-            c[index] = _total(y * c[b] for b, y in lines[index].items())
+            c[index] = dot(lines[index].values(), (c[b] for b in lines[index]))
     return G, tuple(c)
 
 
@@ -118,10 +119,6 @@ def _independent(directions: NDArray[np.float64], least: float) -> Sequence[int]
             left = left - np.outer(unit, unit @ left)
         chosen.append(best)
     return sorted(chosen)
-
-
-def _total(values: Iterable[Fraction]) -> Fraction:
-    return sum(values, Fraction(0))
 
 
 @attrs.frozen
@@ -245,26 +242,55 @@ class ExactConditions:
 
     def conditions(self, rows: Sequence[Row]) -> Iterator[tuple[list[Fraction], Fraction]]:
         """Coefficients of the forces, and constant, of every row."""
-        for row in rows:
-            line, constant = [Fraction(0)] * len(self.c), Fraction(float(row.constant))
-            for index, value in row.alpha.items():
-                factor = Fraction(float(value))
-                line = [entry + factor * g for entry, g in zip(line, self.G[index], strict=True)]
-                constant += factor * self.c[index]
-            for index, value in row.beta.items():
-                line[index] += Fraction(float(value))
-            yield line, constant
+        return (exact_condition(self.G, self.c, row) for row in rows)
 
     def forces(self, modes: Sequence[ModeConditions]) -> Vector | None:
         """The solution of a mode's equations; None where they have none or more than one."""
-        return solution(list(self.conditions(_rows(modes)[0])))
+        return solution(list(self.conditions(rows_of_modes(modes)[0])))
 
     def acceleration(self, row: int, forces: Vector) -> Fraction:
         """One row's acceleration by given forces."""
-        return _sum(zip(self.G[row], forces, strict=True)) + self.c[row]
+        return dot(self.G[row], forces) + self.c[row]
 
 
-def _rows(modes: Sequence[HasRows]) -> tuple[list[Row], list[Row]]:
+def exact_condition(
+    G: Sequence[Sequence[Fraction]], c: Sequence[Fraction], row: Row
+) -> tuple[list[Fraction], Fraction]:
+    """A condition of a mode in terms of the forces.
+
+    Parameters
+    ----------
+    G : sequence of sequence of Fraction, (r, r)
+    c : sequence of Fraction, (r,)
+    row : Row
+
+    Returns
+    -------
+    list of Fraction, (r,), and Fraction
+        The coefficients and the constant.
+    """
+    line, constant = [Fraction(0)] * len(c), Fraction(row.constant)
+    for index, value in row.alpha.items():
+        factor = Fraction(value)
+        line = [entry + factor * g for entry, g in zip(line, G[index], strict=True)]
+        constant += factor * c[index]
+    for index, value in row.beta.items():
+        line[index] += Fraction(value)
+    return line, constant
+
+
+def rows_of_modes(modes: Sequence[HasRows]) -> tuple[list[Row], list[Row]]:
+    """Equations and inequalities of all force elements.
+
+    Parameters
+    ----------
+    modes : sequence of ModeConditions, or of other parts
+
+    Returns
+    -------
+    list of Row, list of Row
+        In the order of the modes.
+    """
     return (
         [row for mode in modes for row in mode.equations],
         [row for mode in modes for row in mode.inequalities],
@@ -286,7 +312,7 @@ def contradiction_of(exact: ExactConditions, parts: Sequence[HasRows]) -> tuple[
     constant : Fraction
         What they leave, negative. None instead of all three if some forces meet the conditions.
     """
-    equations, inequalities = _rows(parts)
+    equations, inequalities = rows_of_modes(parts)
     given = list(exact.conditions([*equations, *inequalities]))
     columns = list(zip(*(line for line, _ in given), strict=True))
     free, n = len(equations), len(given)
@@ -299,7 +325,7 @@ def contradiction_of(exact: ExactConditions, parts: Sequence[HasRows]) -> tuple[
     )
     for vector in (*generators.rays, *generators.lines, *([-value for value in line] for line in generators.lines)):
         multipliers = rational_vector(vector)
-        constant = _sum(zip(multipliers, (value for _, value in given), strict=True))
+        constant = dot(multipliers, (value for _, value in given))
         if constant < 0:
             return multipliers[:free], multipliers[free:], constant
     return None
@@ -326,15 +352,15 @@ def constant_left(
     if (len(y), len(u)) != (len(equations), len(inequalities)) or any(value < 0 for value in u):
         return None
     used = [(m, *given) for m, given in zip((*y, *u), (*equations, *inequalities), strict=True) if m]
-    columns = zip(*(line for _, line, _ in used), strict=True)
-    if any(_sum((m, value) for (m, _, _), value in zip(used, column, strict=True) if value) for column in columns):
+    taken = [m for m, _, _ in used]
+    if any(dot(taken, column) for column in zip(*(line for _, line, _ in used), strict=True)):
         return None
-    constant = _sum((m, value) for m, _, value in used)
+    constant = dot(taken, (value for _, _, value in used))
     return constant if constant < 0 else None
 
 
 def _contradicts(exact: ExactConditions, modes: Sequence[ModeConditions], refutation: ModeRefutation) -> bool:
-    equations, inequalities = (list(exact.conditions(rows)) for rows in _rows(modes))
+    equations, inequalities = (list(exact.conditions(rows)) for rows in rows_of_modes(modes))
     left = constant_left(equations, inequalities, refutation.equations, refutation.inequalities)
     return left is not None and left == refutation.constant
 
@@ -380,7 +406,7 @@ def _values(
     """Contact, wording and value of every inequality of a mode."""
     for part in modes:
         for row, (line, constant) in zip(part.inequalities, exact.conditions(part.inequalities), strict=True):
-            yield part.element.name, row.label, _sum(zip(line, forces, strict=True)) + constant
+            yield part.element.name, row.label, dot(line, forces) + constant
 
 
 def _is_true(
@@ -406,8 +432,8 @@ def _contradiction(refutation: ModeRefutation) -> float:
     return float(refutation.constant / sum(map(abs, (*refutation.equations, *refutation.inequalities))))
 
 
-def solution(equations: Sequence[tuple[Sequence[Fraction], Fraction]]) -> Vector | None:
-    """The solution of square equations, by elimination without fractions (Bareiss 1968).
+def solution(equations: Sequence[Line]) -> Vector | None:
+    """The solution of square equations.
 
     Parameters
     ----------
@@ -419,21 +445,5 @@ def solution(equations: Sequence[tuple[Sequence[Fraction], Fraction]]) -> Vector
     tuple of Fraction, or None
         None where they have no solution, or more than one.
     """
-    lines = [integer_row([*line, constant]) for line, constant in equations]
-    n, before = len(lines), 1
-    for k in range(n):
-        place = next((i for i in range(k, n) if lines[i][k]), None)
-        if place is None:
-            return None
-        lines[k], lines[place] = lines[place], lines[k]
-        pivot = lines[k]
-        for i in range(n):
-            if i != k:
-                line, factor = lines[i], lines[i][k]
-                lines[i] = [(pivot[k] * a - factor * b) // before for a, b in zip(line, pivot, strict=True)]
-        before = pivot[k]
-    return tuple(Fraction(-line[n], line[k]) for k, line in enumerate(lines))
-
-
-def _sum(pairs: Iterable[tuple[Fraction, Fraction]]) -> Fraction:
-    return sum((first * second for first, second in pairs), Fraction(0))
+    found = solve([[*line, -constant] for line, constant in equations], len(equations), is_unique=True)
+    return None if found is None else tuple(value for (value,) in found)

@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.known_numbers import Clock, UnknownNumberError, known_number, solve
+from hybrid.contact.known_numbers import Clock, UnknownNumberError, dot, known_number, solve
 from hybrid.contact.modes import ElementKind
 from lcp.exact.certificate import integer_row
 from lcp.polytopes import cone_generators
@@ -156,19 +156,15 @@ def _kernel(W: Rows, held: Rows, forces: Rows) -> tuple[tuple[Fraction, ...], ..
     """Independent combinations of forces that nothing feels but the constraints."""
     # what moves without a constraint being felt: a force that does no work along it accelerates nothing
     free = _null(held, len(W)) if held else [[int(i == k) for k in range(len(W))] for i in range(len(W))]
-    columns = [[_dot(line, force) for line in W] for force in zip(*forces, strict=True)]
-    works = [[_dot(motion, column) for column in columns] for motion in free]
-    changes = [[_dot(line, shares) for line in forces] for shares in _null(works, len(columns))]
+    columns = [[dot(line, force) for line in W] for force in zip(*forces, strict=True)]
+    works = [[dot(motion, column) for column in columns] for motion in free]
+    changes = [[dot(line, shares) for line in forces] for shares in _null(works, len(columns))]
     return tuple(tuple(value / max(map(abs, change)) for value in change) for change in changes)
 
 
 def _null(rows: Rows, n: int) -> list[list[int]]:
     """Independent integer vectors, each of length ``n``, that are orthogonal to all rows."""
     return cone_generators([], dimension=n, tolerance=0, unit=1, equalities=map(integer_row, rows)).lines
-
-
-def _dot(first: Sequence[Fraction | int], second: Sequence[Fraction | int]) -> Fraction:
-    return sum((Fraction(a) * b for a, b in zip(first, second, strict=True) if a and b), Fraction(0))
 
 
 def holding_forces(problem: ContactProblem, rows: Sequence[int], *, any_number: bool) -> tuple[Fraction, ...] | None:

@@ -170,7 +170,7 @@ def chained(first: Array, second: Array) -> Array:
 
 
 def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossing:
-    """The meeting with a surface.
+    """The event at a surface.
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 
 from hybrid.declaration.dimensions import dimension_problems
-from hybrid.declaration.fields import FieldPath, Kind, Scope, definition_traits, entries, label, ordered
+from hybrid.declaration.fields import FieldPath, Kind, Scope, definition_traits, entries, label, ordered, parts_of
 from hybrid.declaration.names import MAX_NAME_LENGTH, TIME, is_identifier, velocity_name
 from hybrid.declaration.parameters import Parameters, Read, bounds, parse_value
 from hybrid.declaration.parser import parse_expression
@@ -24,7 +24,7 @@ from hybrid.declaration.tree import CONSTANTS, FUNCTIONS, Expression, Name, Numb
 from hybrid.errors import MAX_PROBLEMS, DeclarationError, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from hybrid.declaration.fields import Entry, Traits
     from hybrid.declaration.parts import AbstractMechanism
@@ -35,10 +35,6 @@ MAX_NAMES = 2_000
 
 MECHANISM_NAME = "[A-Za-z0-9_][A-Za-z0-9_.-]*"
 """The name of a mechanism as a regular expression."""
-
-
-class _Named(Protocol):
-    name: str
 
 
 def naming_problems(mechanism: AbstractMechanism) -> list[Problem]:
@@ -128,6 +124,9 @@ def refuse_too_many(mechanism: AbstractMechanism) -> None:
         raise DeclarationError(Problem(f"declares {n_names} names; at most {MAX_NAMES} are possible"))
 
 
+_NOUNS = {"contact": "a contact", "friction": "a friction element", "constraint": "a constraint"}
+
+
 def _declared(mechanism: AbstractMechanism) -> Iterator[tuple[str, str, str, FieldPath]]:
     for index, name in enumerate(mechanism.coordinates):
         yield name, "a coordinate", "coordinates", ("coordinates", index)
@@ -137,13 +136,8 @@ def _declared(mechanism: AbstractMechanism) -> Iterator[tuple[str, str, str, Fie
         yield name, "a parameter", f"parameters.{name}", ("parameters", name)
     for name in mechanism.definitions:
         yield name, "a definition", f"definitions.{name}", ("definitions", name)
-    for table, noun, parts in (
-        ("contact", "a contact", mechanism.contact),
-        ("friction", "a friction element", mechanism.friction),
-        ("constraint", "a constraint", mechanism.constraint),
-    ):
-        for index, name in enumerate([part.name for part in cast("Sequence[_Named]", parts)]):
-            yield name, noun, f"{label(table, name, index)}.name", (table, index, "name")
+    for table, index, part in parts_of(mechanism):
+        yield part.name, _NOUNS[table], f"{label(table, part.name, index)}.name", (table, index, "name")
 
 
 def _fault(name: str, taken: dict[str, str]) -> tuple[str, str] | None:

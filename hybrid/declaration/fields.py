@@ -358,12 +358,28 @@ def entries(mechanism: AbstractMechanism) -> Iterator[Entry]:
     yield from _dynamics(mechanism)
     for name, text in mechanism.forces.items():
         yield Entry(("forces", name), f"forces.{name}", text, FORCE)
-    for table in ("contact", "friction", "constraint"):
-        for index, part in enumerate(getattr(mechanism, table)):
-            yield from _texts(table, part, index)
+    for table, index, part in parts_of(mechanism):
+        yield from _texts(table, part, index)
     for name, point in mechanism.drawing.points.items():
         for number, text in enumerate(point):
             yield Entry(("drawing", "points", name, number), f"drawing.points.{name}", text, POINT)
+
+
+def parts_of(mechanism: AbstractMechanism) -> Iterator[tuple[str, int, Contact | AbstractFriction | Constraint]]:
+    """Contacts, friction elements and constraints in turn.
+
+    Parameters
+    ----------
+    mechanism : AbstractMechanism
+
+    Returns
+    -------
+    iterator of (str, int, part)
+        The table of each, its place there, and itself.
+    """
+    for table in ("contact", "friction", "constraint"):
+        for index, part in enumerate(getattr(mechanism, table)):
+            yield table, index, part
 
 
 def label(table: str, name: str, index: int) -> str:

@@ -14,7 +14,7 @@ import attrs
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration.checks import checked
-from hybrid.declaration.fields import FieldPath, Scope, expand, label
+from hybrid.declaration.fields import FieldPath, Scope, expand, label, parts_of
 from hybrid.declaration.names import TIME, nearest
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.parts import (
@@ -93,7 +93,7 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         object.__setattr__(self, "_read", tuple(read))
 
     def __repr__(self) -> str:
-        parts = [item.name for items in (self.contact, self.friction, self.constraint) for item in items]
+        parts = [part.name for _, _, part in parts_of(self)]
         return one_line(
             f"Mechanism {self.name}",
             f"coordinates {' '.join(self.coordinates)}",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.declaration.fields import label
+from hybrid.declaration.fields import label, parts_of
 from hybrid.declaration.names import suggestion, velocity_name
 from hybrid.declaration.parts import Constraint, Contact, EnergyDynamics
 from hybrid.declaration.tree import evaluate
@@ -19,7 +19,7 @@ from hybrid.tolerances import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from hybrid.declaration.fields import Scope
+    from hybrid.declaration.fields import FieldPath, Scope
     from hybrid.declaration.parameters import Read
     from hybrid.declaration.parts import AbstractFriction, AbstractMechanism
     from hybrid.declaration.tree import Expression
@@ -121,12 +121,17 @@ def shape_problems(mechanism: AbstractMechanism) -> Iterator[Problem]:
     """
     yield from _dynamics(mechanism)
     yield from _forces(mechanism)
-    for index, contact in enumerate(mechanism.contact):
-        yield from _contact(contact, index)
-    for index, element in enumerate(mechanism.friction):
-        yield from _element(element, index)
-    for index, constraint in enumerate(mechanism.constraint):
-        yield from _constraint(constraint, index)
+    for table, index, part in parts_of(mechanism):
+        field, path = label(table, part.name, index), (table, index)
+        if isinstance(part, Contact):
+            yield from _contact(part, field, path)
+        elif isinstance(part, Constraint):
+            yield from _constraint(part, field, path)
+        else:
+            yield from _element(part, field, path)
+        if part.tangent and part.slip:
+            hint = "slip is the rate of a tangent"
+            yield Problem("tangent and slip exclude one another", field, hint=hint, path=(*path, "slip"))
     yield from _drawing(mechanism)
 
 
@@ -152,12 +157,7 @@ def _forces(mechanism: AbstractMechanism) -> Iterator[Problem]:
             yield Problem(f"'{name}' is not a coordinate", f"forces.{name}", hint=hint, path=("forces", name))
 
 
-def _contact(contact: Contact, index: int) -> Iterator[Problem]:
-    field = label("contact", contact.name, index)
-    path = ("contact", index)
-    if contact.tangent and contact.slip:
-        message = "tangent and slip exclude one another"
-        yield Problem(message, field, hint="slip is the rate of a tangent", path=(*path, "slip"))
+def _contact(contact: Contact, field: str, path: FieldPath) -> Iterator[Problem]:
     for name in ("tangent", "slip"):
         length = len(getattr(contact, name))
         if length > 2:
@@ -171,30 +171,21 @@ def _contact(contact: Contact, index: int) -> Iterator[Problem]:
             yield Problem("needs tangent or slip", f"{field}.{name}", hint=hint, path=(*path, name))
 
 
-def _element(element: AbstractFriction, index: int) -> Iterator[Problem]:
-    field = label("friction", element.name, index)
+def _element(element: AbstractFriction, field: str, path: FieldPath) -> Iterator[Problem]:
     if element.tangent is None and element.slip is None:
-        yield Problem("needs tangent or slip", field, path=("friction", index))
-    if element.tangent is not None and element.slip is not None:
-        hint = "slip is the rate of a tangent"
-        yield Problem("tangent and slip exclude one another", field, hint=hint, path=("friction", index, "slip"))
+        yield Problem("needs tangent or slip", field, path=path)
     if element.static_limit is not None and len(set(element.limits)) == 2:
         message = "a force that sticking holds beyond the limit has one limit in both directions"
-        path = ("friction", index, "static_limit")
-        yield Problem(message, f"{field}.static_limit", hint="leave out static_limit or reverse_limit", path=path)
+        hint = "leave out static_limit or reverse_limit"
+        yield Problem(message, f"{field}.static_limit", hint=hint, path=(*path, "static_limit"))
 
 
-def _constraint(constraint: Constraint, index: int) -> Iterator[Problem]:
-    field = label("constraint", constraint.name, index)
-    path = ("constraint", index)
+def _constraint(constraint: Constraint, field: str, path: FieldPath) -> Iterator[Problem]:
     given = [name for name in ("tangent", "slip") if getattr(constraint, name) is not None]
     if constraint.friction is None and given:
         yield Problem("needs friction", f"{field}.{given[0]}", path=(*path, given[0]))
     if constraint.friction is not None and not given:
         yield Problem("needs tangent or slip", f"{field}.friction", path=(*path, "friction"))
-    if len(given) == 2:
-        hint = "slip is the rate of a tangent"
-        yield Problem("tangent and slip exclude one another", field, hint=hint, path=(*path, "slip"))
     if constraint.friction is not None and constraint.stiffness is not None:
         hint = "the force is known: declare [[friction]] with limit = friction*stiffness*abs(equation)"
         yield Problem("an elastic constraint has no friction of its own", field, hint=hint, path=(*path, "friction"))

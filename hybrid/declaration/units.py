@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.declaration.dimensions import Dimensions
-from hybrid.declaration.fields import FieldPath, expand
+from hybrid.declaration.fields import FieldPath, expand, parts_of
 from hybrid.declaration.names import velocity_name
+from hybrid.declaration.parts import Constraint, Contact
 from hybrid.declaration.tree import Apply, Expression, Name
 from hybrid.declaration.unit_names import BASES, SCALES, Exponents, product, read_unit
 
@@ -135,14 +136,13 @@ def units_of(
     is_joule = bool(time) and found.unit("energy") == read_unit("J")
     normal: dict[str, str] = {}
     along: dict[str, str] = {}
-    for table in ("contact", "friction", "constraint"):
-        for index, part in enumerate(getattr(mechanism, table)):
-            if table == "contact":
-                normal[part.name] = _length(found.unit_at((table, index, "gap")))
-            elif table == "constraint" and part.friction is not None:
-                normal[part.name] = _length(found.unit_at((table, index, "equation")))
-            if part.tangent or part.slip:
-                along[part.name] = _tangential(found, (table, index))
+    for table, index, part in parts_of(mechanism):
+        if isinstance(part, Contact):
+            normal[part.name] = _length(found.unit_at((table, index, "gap")))
+        elif isinstance(part, Constraint) and part.friction is not None:
+            normal[part.name] = _length(found.unit_at((table, index, "equation")))
+        if part.tangent or part.slip:
+            along[part.name] = _tangential(found, (table, index))
     forces, tangential_forces = (
         {name: _FORCES.get(length, "") if is_joule else "" for name, length in lengths_along.items()}
         for lengths_along in (normal, along)

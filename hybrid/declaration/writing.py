@@ -20,6 +20,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.declaration import convert
 from hybrid.declaration.checks import MAX_COORDINATES, MECHANISM_NAME, mechanism_name_problems
 from hybrid.declaration.convert import MAX_TEXT
+from hybrid.declaration.fields import parts_of
 from hybrid.declaration.names import IDENTIFIER, MAX_NAME_LENGTH
 from hybrid.declaration.parser import MAX_LENGTH
 from hybrid.declaration.parts import AbstractFriction, AbstractMechanism, FrictionElement, Parameter
@@ -224,12 +225,7 @@ def mechanism_to_toml(mechanism: Mechanism) -> str:
         sections.append(_section(f"[{title}]", table.items()))
     sections.append(_section("[dynamics]", _given(mechanism.dynamics)))
     sections.append(_section("[forces]", mechanism.forces.items()))
-    for title, parts in (
-        ("contact", mechanism.contact),
-        ("friction", mechanism.friction),
-        ("constraint", mechanism.constraint),
-    ):
-        sections += [_section(f"[[{title}]]", _given(part)) for part in parts]
+    sections += [_section(f"[[{table}]]", _given(part)) for table, _, part in parts_of(mechanism)]
     drawing = mechanism.drawing
     sections.append(_section("[drawing]", [item for item in _given(drawing) if item[0] != "points"]))
     sections.append(_section("[drawing.points]", drawing.points.items(), listed=True))

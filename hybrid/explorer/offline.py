@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.analysis import Axis
 from hybrid.arguments import checks_arguments
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
@@ -17,11 +16,12 @@ from hybrid.explorer.application import SCRIPTS, STYLES, page_file
 from hybrid.explorer.mapping import map_answers
 from hybrid.explorer.questions import Question
 from hybrid.explorer.starting import starting_pins
-from hybrid.reporting.window import default_axes
+from hybrid.reporting.window import default_axes, friction_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from hybrid.analysis import Axis
     from hybrid.dynamics import Dynamics
     from hybrid.explorer.application import Served
 
@@ -84,19 +84,19 @@ def offline_page(
         raise StateError(
             f"{dynamics.name}: the map varies {varied}; pin {' and '.join(loose)} in place of another quantity"
         )
-    slider = _slider(dynamics, chosen, given, [axis.name for axis in axes])
+    slider, values = _slider(dynamics, chosen, given, [axis.name for axis in axes])
     tables: dict[str, Any] = {
         "begin": {"catalogue": {}, "first": {"name": first.name, "text": first.text}},
         "declaration": _declaration(first, [axis.name for axis in axes], slider),
-        "slider": slider.name,
-        "values": slider.at(np.linspace(0.0, 1.0, _VALUES)).tolist(),
+        "slider": slider,
+        "values": values,
         "axes": [{"name": axis.name, "values": axis.values.tolist()} for axis in axes],
         "maps": [],
         "states": [],
     }
     texts = tuple(f"{axis.name}={axis.low!r}:{axis.high!r}" for axis in axes)
-    for number, value in enumerate(tables["values"]):
-        own = {**given, slider.name: repr(value)}
+    for number, value in enumerate(values):
+        own = {**given, slider: repr(value)}
         question = Question("look", first.text, chosen, own, texts, cells=_CELLS)
         *_, last = map_answers(dynamics, solve_state(dynamics, chosen, parameters=own), question, {})
         tables["maps"].append(last["map"])
@@ -106,26 +106,31 @@ def offline_page(
     return _assembled(first.name, tables)
 
 
-def _slider(dynamics: Dynamics, pins: Mapping[str, str], given: Mapping[str, str], taken: list[str]) -> Axis:
-    """The coefficient of friction, or the first parameter that is a number."""
+def _slider(
+    dynamics: Dynamics, pins: Mapping[str, str], given: Mapping[str, str], taken: list[str]
+) -> tuple[str, list[float]]:
+    """The coefficient of friction, or the first parameter that is a number; its values, the declared one among them."""
     state = solve_state(dynamics, pins, parameters=given)
-    plain = dynamics.terms(state.q, state.v, t=state.t, parameters=given)
-    values = {name: float(value) for name, value in dynamics.mechanism.parameter_values(given).items()}
-    free = [name for name in values if name not in taken]
-    for name in free:
-        changed = dynamics.terms(state.q, state.v, t=state.t, parameters={**given, name: values[name] + 0.01})
-        if not np.array_equal(changed.friction, plain.friction):
-            return Axis(name, 0.0, max(2.0, 1.5 * values[name]))
-    if not free:
-        raise StateError(f"{dynamics.name} has no parameter that a slider could change")
-    size = abs(values[free[0]]) or 1.0
-    return Axis(free[0], 0.2 * size, 2.0 * size)
+    declared = dynamics.mechanism.parameter_values({})
+    name = friction_parameter(dynamics, state, given, taken=taken)
+    if name is not None:
+        ends = [0.0, max(2.0, 1.5 * float(dynamics.mechanism.parameter_values(given)[name]))]
+    else:
+        name = next((item for item in declared if item not in taken), None)
+        if name is None:
+            raise StateError(f"{dynamics.name} has no parameter that a slider could change")
+        size = float(dynamics.mechanism.parameter_values(given)[name]) or 1.0
+        ends = sorted([0.2 * size, 2.0 * size])
+    own = float(declared[name])
+    values = np.linspace(min(own, *ends), max(own, *ends), _VALUES)
+    values[np.argmin(np.abs(values - own))] = own
+    return name, values.tolist()
 
 
-def _declaration(first: Served, taken: list[str], slider: Axis) -> dict[str, Any]:
+def _declaration(first: Served, taken: list[str], slider: str) -> dict[str, Any]:
     """What the sliders of the page are."""
     found = next(answers(Models(), Question("declaration", first.text)))["declaration"]
-    kept = {slider.name, *(name for name in taken if name in found["parameters"])}
+    kept = {slider, *(name for name in taken if name in found["parameters"])}
     found["parameters"] = {name: item for name, item in found["parameters"].items() if name in kept}
     found["pins"] = {name: "0" for name in taken if name not in found["parameters"]}
     return dict(found)

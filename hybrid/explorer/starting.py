@@ -9,13 +9,11 @@ import numpy as np
 
 from hybrid.dynamics import State, solve_state
 from hybrid.errors import ComputationError, StateError
-from hybrid.reporting.window import Row, rank
+from hybrid.reporting.window import Row, independent_pins, posture_rows
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from hybrid.dynamics import Dynamics
 
@@ -63,22 +61,19 @@ def _subsets(dynamics: Dynamics) -> Iterator[tuple[str, ...]]:
 
 def _pins(dynamics: Dynamics, closed: tuple[str, ...], angle: float) -> dict[str, str] | None:
     """Pins with these contacts closed, or None where there is no such state, or another contact penetrates."""
-    mechanism, unit = dynamics.mechanism, np.eye(dynamics.n)
-    order = sorted(range(dynamics.n), key=lambda index: mechanism.coordinates[index] not in mechanism.angles)
+    mechanism, rest = dynamics.mechanism, np.zeros(dynamics.n)
     guess = np.array([angle if name in mechanism.angles else 0.0 for name in mechanism.coordinates])
-    terms = dynamics.terms(guess, np.zeros(dynamics.n))
-    gaps: list[Row] = [(f"gap.{name}", terms.W_N[:, dynamics.contacts.index(name)], 0.0) for name in closed]
-    rates: list[Row] = [(f"gap_dot.{name}", row, 0.0) for (_, row, _), name in zip(gaps, closed, strict=True)]
-    places: list[Row] = [(mechanism.coordinates[index], unit[index], guess[index]) for index in order]
-    speeds: list[Row] = [(mechanism.velocities[index], unit[index], 0.0) for index in order]
+    terms = dynamics.terms(guess, rest)
+    gaps, rates, places, speeds = posture_rows(dynamics, terms, closed, guess, rest)
     sliding = next((name for name in dynamics.columns if name in closed or name not in dynamics.contacts), None)
     slips: list[Row] = []
     if sliding is not None:
         for axis, column in enumerate(dynamics.columns_of(sliding)):
             name = f"slip.{sliding}" if dynamics.dimension(sliding) == 1 else f"slip.{sliding}.{axis + 1}"
             slips.append((name, terms.W_T[:, column], -1.0 if axis == 0 else 0.0))
-    wanted = [_taken([*gaps, *places], terms.J, dynamics.n), _taken([*rates, *slips, *speeds], terms.J, dynamics.n)]
-    pins = {name: f"{value:g}" for part in wanted for name, value in part.items()}
+    found = independent_pins([*gaps, *places], terms.J, n=dynamics.n)
+    found |= independent_pins([*rates, *slips, *speeds], terms.J, n=dynamics.n)
+    pins = {name: f"{value:g}" for name, value in found.items()}
     if not {f"gap.{name}" for name in closed} <= set(pins):
         return None
     try:
@@ -86,16 +81,6 @@ def _pins(dynamics: Dynamics, closed: tuple[str, ...], angle: float) -> dict[str
     except (StateError, ComputationError):
         return None
     return pins if _is_outside(dynamics, state) else None
-
-
-def _taken(rows: list[Row], J: NDArray[np.float64], n: int) -> dict[str, float]:
-    """Rows in order, each that is independent of those before it and of the constraints."""
-    taken, pins = list(J), dict[str, float]()
-    for name, row, value in rows:
-        if len(taken) < n and rank([*taken, row]) > rank(taken):
-            taken.append(row)
-            pins[name] = value
-    return pins
 
 
 def _is_outside(dynamics: Dynamics, state: State) -> bool:

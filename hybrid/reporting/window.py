@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Terms, Values
 
-__all__ = ["Row", "can_be_traced", "closed_contacts", "default_axes", "pins_around", "rank", "slip_rows"]
+__all__ = [
+    "Row",
+    "can_be_traced",
+    "closed_contacts",
+    "default_axes",
+    "friction_parameter",
+    "independent_pins",
+    "pins_around",
+    "posture_rows",
+    "rank",
+]
 
 
 Row = tuple[str, NDArray[np.float64], Any]
@@ -62,18 +72,43 @@ def pins_around(
     """
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
     closed = closed_contacts(dynamics, state, parameters)
-    mechanism, unit = dynamics.mechanism, np.eye(dynamics.n)
-    gaps = [(f"gap.{name}", terms.W_N[:, dynamics.contacts.index(name)], 0.0) for name in closed]
-    rates = [(f"gap_dot.{name}", row, 0.0) for (_, row, _), name in zip(gaps, closed, strict=True)]
-    # an angle from a gap has two values, a length from a gap one: angles are pinned first
-    order = sorted(range(dynamics.n), key=lambda index: mechanism.coordinates[index] not in mechanism.angles)
-    positions = [(mechanism.coordinates[index], unit[index], float(state.q[index])) for index in order]
-    velocities = [(mechanism.velocities[index], unit[index], float(state.v[index])) for index in order]
+    gaps, rates, positions, velocities = posture_rows(dynamics, terms, closed, state.q, state.v)
     slips = slip_rows(dynamics, state, terms)
     sided = [row for row in slips if isinstance(row[2], str)]
-    pins = _independent([*gaps, *_as_pinned(state, positions)], terms.J, names, dynamics)
-    pins |= _independent([*rates, *_as_pinned(state, [*sided, *slips, *velocities])], terms.J, names, dynamics)
+    pins = independent_pins([*gaps, *_as_pinned(state, positions)], terms.J, names, n=dynamics.n)
+    pins |= independent_pins([*rates, *_as_pinned(state, [*sided, *slips, *velocities])], terms.J, names, n=dynamics.n)
     return pins | ({"t": state.t} if state.t and "t" not in names else {})
+
+
+def posture_rows(
+    dynamics: Dynamics, terms: Terms, closed: Sequence[str], q: NDArray[np.float64], v: NDArray[np.float64]
+) -> tuple[list[Row], list[Row], list[Row], list[Row]]:
+    """The pins of closed gaps, of their rates, of coordinates and of velocities, with gradients and values.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one posture.
+    closed : sequence of str
+        Contacts.
+    q, v : array, (n,)
+        Values of the coordinates and velocities.
+
+    Returns
+    -------
+    gaps, rates, positions, velocities : list of (str, array, (n,), float)
+    """
+    mechanism, unit = dynamics.mechanism, np.eye(dynamics.n)
+    normals = {name: terms.W_N[:, dynamics.contacts.index(name)] for name in closed}
+    # an angle from a gap has two values, a length from a gap one: angles are pinned first
+    order = sorted(range(dynamics.n), key=lambda index: mechanism.coordinates[index] not in mechanism.angles)
+    return (
+        [(f"gap.{name}", row, 0.0) for name, row in normals.items()],
+        [(f"gap_dot.{name}", row, 0.0) for name, row in normals.items()],
+        [(mechanism.coordinates[index], unit[index], float(q[index])) for index in order],
+        [(mechanism.velocities[index], unit[index], float(v[index])) for index in order],
+    )
 
 
 def _as_pinned(state: State, rows: Sequence[Row]) -> list[Row]:
@@ -81,14 +116,29 @@ def _as_pinned(state: State, rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: row[0] not in state.pins)
 
 
-def _independent(
-    rows: Sequence[Row], J: NDArray[np.float64], names: Sequence[str], dynamics: Dynamics
+def independent_pins(
+    rows: Sequence[Row], J: NDArray[np.float64], names: Sequence[str] = (), *, n: int
 ) -> dict[str, Any]:
-    """Take rows in order as long as each is independent of the swept ones, the constraints and those before it."""
+    """Rows in order, as long as each is independent of the swept ones, the constraints and those before it.
+
+    Parameters
+    ----------
+    rows : sequence of (str, array, (n,), value)
+    J : array, (m, n)
+        Gradients of the constraints.
+    names : sequence of str, optional
+        Of the swept ones.
+    n : int
+        Number of coordinates.
+
+    Returns
+    -------
+    dict of str to value
+    """
     taken = [*J, *(row for name, row, _ in rows if name in names)]
     pins: dict[str, Any] = {}
     for name, row, value in rows:
-        if name in names or name in pins or len(taken) >= dynamics.n:
+        if name in names or name in pins or len(taken) >= n:
             continue
         if rank([*taken, row]) > rank(taken):
             taken.append(row)
@@ -329,15 +379,38 @@ def _critical_speed(
 
 
 def _friction_axis(dynamics: Dynamics, state: State, parameters: Values | None, cells: int) -> Axis | None:
-    """The first parameter that is a number and changes a coefficient of friction."""
-    mechanism = dynamics.mechanism
-    values = mechanism.parameter_values(parameters or {})
+    name = friction_parameter(dynamics, state, parameters)
+    if name is None:
+        return None
+    value = float(dynamics.mechanism.parameter_values(parameters or {})[name])
+    return Axis(name, 0.0, _rounded_up(max(2.0, 1.5 * value)), cells)
+
+
+def friction_parameter(
+    dynamics: Dynamics, state: State, parameters: Values | None, *, taken: Sequence[str] = ()
+) -> str | None:
+    """The first parameter that is a number and changes a coefficient of friction.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping, or None
+        Values that replace declared ones.
+    taken : sequence of str, optional
+        Those that are left out.
+
+    Returns
+    -------
+    str or None
+    """
     plain = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    for name, value in values.items():
+    for name, value in dynamics.mechanism.parameter_values(parameters or {}).items():
         changed = {**(parameters or {}), name: float(value) + 0.01}
-        terms = dynamics.terms(state.q, state.v, t=state.t, parameters=changed)
-        if not np.array_equal(terms.friction, plain.friction):
-            return Axis(name, 0.0, _rounded_up(max(2.0, 1.5 * float(value))), cells)
+        if name not in taken:
+            terms = dynamics.terms(state.q, state.v, t=state.t, parameters=changed)
+            if not np.array_equal(terms.friction, plain.friction):
+                return name
     return None
 
 

@@ -126,6 +126,18 @@ def test_a_page_without_a_server_has_what_it_shows():
         assert len(states) == 121
 
 
+@pytest.mark.parametrize("mu", [1.5, 0.5, 0.123456789, 7.0])
+def test_the_slider_of_a_page_without_a_server_has_the_declared_value(mu, monkeypatch):
+    for name, few in (("_CELLS", 4), ("_STATES", 2)):  # what is asked about is neither on the map nor on the grid
+        monkeypatch.setattr(f"hybrid.explorer.offline.{name}", few)
+    text = re.sub(r"(?m)^mu = \{ value = [0-9.]+", f"mu = {{ value = {mu!r}", ROD)
+    page = offline_page(Served("rod", text))
+    tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
+    assert (tables["slider"], tables["declaration"]["parameters"]["mu"]["value"]) == ("mu", mu)
+    assert mu in tables["values"]
+    assert tables["values"] == sorted(set(tables["values"]))
+
+
 def test_a_mechanism_without_two_quantities_has_no_page():
     with pytest.raises(StateError, match="no two quantities"):
         offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))

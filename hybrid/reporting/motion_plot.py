@@ -15,7 +15,7 @@ import numpy as np
 from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import STYLES, Style, StyleName, new_figure, place_legend, settings
 from hybrid.reporting.regions import Stroke, line_styles
-from hybrid.reporting.samples import APART, MotionSamples, ink_on, mode_fill, sampled
+from hybrid.reporting.samples import APART, ModeSpan, MotionSamples, draw_mode_row, mode_fill, sampled
 from hybrid.reporting.symbols import axis_label, heading, symbol_mathtext, with_unit
 from hybrid.tolerances import NOTHING
 
@@ -270,27 +270,16 @@ def _draw_modes(
     from matplotlib.patches import Patch
 
     length = max(span[1] - span[0], np.finfo(float).tiny)
+    letter = 1.05 * _LETTER * look.note / _POINTS_PER_INCH
     present: dict[str, None] = {}
     for row, (part, name) in enumerate(rows):
         arcs = motions[part].arcs
         if motions[part].t - motions[part].t_start <= APART * length:
             ending = motions[part].termination.name.lower().replace("_", " ")
             axes.text(motions[part].t, row, f" ends at once: {ending}", va="center", fontsize=look.note, color="0.3")
-        labels = [arc.mode[name].value for arc in arcs]
-        present |= dict.fromkeys(labels)
-        widths = [arc.end - arc.start for arc in arcs]
-        axes.broken_barh(
-            [(arc.start, width) for arc, width in zip(arcs, widths, strict=True)],
-            (row - 0.4, 0.8),
-            facecolors=[mode_fill(label) for label in labels],
-            edgecolors="0.2",
-            linewidths=[0.5 if width > APART * length else 0.0 for width in widths],
-        )
-        for arc, label, width in zip(arcs, labels, widths, strict=True):
-            letters = _LETTER * len(label) * look.note / _POINTS_PER_INCH
-            if width * (look.width - _BESIDE) > 1.05 * letters * length:
-                ink = ink_on(mode_fill(label))
-                axes.text(arc.start + width / 2, row, label, ha="center", va="center", fontsize=look.note, color=ink)
+        pieces = [ModeSpan(arc.start, arc.end, arc.mode[name].value) for arc in arcs]
+        present |= dict.fromkeys(piece.label for piece in pieces)
+        draw_mode_row(axes, row, pieces, span=length, inches=look.width - _BESIDE, letter=letter, size=look.note)
     axes.set_yticks(range(len(rows)), [f"{part}: {name}" if part else name for part, name in rows])
     axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
     if present:
@@ -361,7 +350,7 @@ def plot_phase(found: Trajectory | MotionTree, *, title: str = "", style: StyleN
         for spare in panels[len(mechanism.coordinates) :]:
             spare.set_axis_off()
         _legend(figure, panels[0], look)
-        shown = title or ((mechanism.title or mechanism.name) if STYLES[style].has_title else "")
+        shown = title or _own_title(next(iter(motions.values())), style)
         if shown:
             figure.suptitle(heading(shown, inches=look.width - 0.4, size=look.heading), fontsize=look.heading)
     return figure

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -60,7 +61,8 @@ def draw_over(axes: Axes, motion: Trajectory, swept: tuple[Axis, Axis]) -> list[
     from matplotlib.patheffects import Normal, Stroke
 
     samples = sampled(motion)
-    x, y = (quantity(motion, samples, axis.name) for axis in swept)
+    at = partial(quantity, q=samples.q, v=samples.v, t=samples.t, parameters=motion.parameters)
+    x, y = (at(motion.dynamics, axis.name) for axis in swept)
     if x is None or y is None:
         name = swept[0].name if x is None else swept[1].name
         raise StateError(f"{motion.dynamics.name}: a motion has no {name} that could be drawn over the map")

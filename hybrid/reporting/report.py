@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -185,8 +185,12 @@ class Report(AbstractDisplayed):
         """The state on the map's axes; None without a map, or if an axis is not a quantity of the state."""
         if self.region_map is None:
             return None
-        x, y = (_value_at(self, axis.name) for axis in self.region_map.axes)
-        return None if x is None or y is None else (x, y)
+        from hybrid.reporting.samples import quantity
+
+        state = self.state
+        at = partial(quantity, q=state.q[None], v=state.v[None], t=np.array([state.t]), parameters=self.parameters)
+        x, y = (at(self.dynamics, axis.name) for axis in self.region_map.axes)
+        return None if x is None or y is None else (float(x[0]), float(y[0]))
 
 
 @checks_arguments
@@ -418,19 +422,3 @@ def _n_modes(dynamics: Dynamics) -> int:
     for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
         number *= 2 if not dynamics.dimension(name) else 4 if name in dynamics.contacts else 3
     return number
-
-
-def _value_at(report: Report, name: str) -> float | None:
-    """The value at the state of a coordinate, a velocity, a parameter, a gap or a slip."""
-    mechanism, state = report.dynamics.mechanism, report.state
-    known = dict(zip(mechanism.coordinates, state.q.tolist(), strict=True))
-    known |= dict(zip(mechanism.velocities, state.v.tolist(), strict=True))
-    known |= {name: float(value) for name, value in mechanism.parameter_values(report.parameters).items()}
-    known["t"] = state.t
-    terms = report.selection.problem.terms
-    for index, contact in enumerate(report.dynamics.contacts):
-        known |= {f"gap.{contact}": float(terms.gap[index]), f"gap_dot.{contact}": float(terms.gap_dot[index])}
-    for contact, columns in report.dynamics.columns.items():
-        values = terms.slip[columns].tolist()
-        known |= {f"slip.{contact}": values[0]} if len(values) == 1 else {}
-    return known.get(name)

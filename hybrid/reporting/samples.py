@@ -17,9 +17,26 @@ from hybrid.reporting.scene import constraint_forces
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.derive import Values
     from hybrid.motion import Arc, Trajectory
 
-__all__ = ["APART", "MODE_FILLS", "ModeSpan", "MotionSamples", "ink_on", "mode_fill", "quantity", "sampled", "timeline"]
+__all__ = [
+    "APART",
+    "MODE_FILLS",
+    "ModeSpan",
+    "MotionSamples",
+    "draw_mode_row",
+    "ink_on",
+    "mode_fill",
+    "quantity",
+    "sampled",
+    "timeline",
+]
 
 
 # Lightness tells them apart without colour; the label stands in every piece that has room for it.
@@ -82,6 +99,45 @@ def ink_on(fill: str) -> str:
     """
     parts = [int(fill[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     return "#ffffff" if lightness(parts) < 55 else "#0a0a0c"
+
+
+def draw_mode_row(
+    axes: Axes, row: int, pieces: Sequence[ModeSpan], *, span: float, inches: float, letter: float, size: float
+) -> None:
+    """Draw the modes of a force element as pieces of a bar, with labels where there is room for them.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Changed.
+    row : int
+    pieces : sequence of ModeSpan
+    span : float
+        The time that is drawn.
+    inches : float
+        Its length.
+    letter : float
+        Width of a letter with what is left beside it, in inches.
+    size : float
+        Of the letters, in points.
+
+    Returns
+    -------
+    None
+        The bar is drawn.
+    """
+    axes.broken_barh(
+        [(piece.start, piece.end - piece.start) for piece in pieces],
+        (row - 0.4, 0.8),
+        facecolors=[mode_fill(piece.label) for piece in pieces],
+        edgecolors="0.2",
+        linewidths=[0.5 if piece.end - piece.start > APART * span else 0.0 for piece in pieces],
+    )
+    for piece in pieces:
+        width = piece.end - piece.start
+        if width * inches > letter * len(piece.label) * span:
+            at, ink = (piece.start + width / 2, row), ink_on(mode_fill(piece.label))
+            axes.text(*at, piece.label, ha="center", va="center", fontsize=size, color=ink)
 
 
 def timeline(motion: Trajectory, *, most: int = 1000) -> dict[str, tuple[ModeSpan, ...]]:
@@ -217,33 +273,35 @@ def sampled(motion: Trajectory, *, whole: float | None = None) -> MotionSamples:
     return MotionSamples(t[:, 0], q, v, pressing, dragging, held, np.concatenate(in_impact))
 
 
-def quantity(motion: Trajectory, samples: MotionSamples, name: str) -> Array | None:
-    """A quantity over the samples of a motion, by the name under which it is pinned or swept.
+def quantity(dynamics: Dynamics, name: str, q: Array, v: Array, t: Array, *, parameters: Values | None) -> Array | None:
+    """A quantity over states, by the name under which it is pinned or swept.
 
     Parameters
     ----------
-    motion : Trajectory
-    samples : MotionSamples
-        Of this motion.
+    dynamics : Dynamics
     name : str
         A coordinate, a velocity, ``t``, a parameter, ``gap.tip``, ``gap_dot.tip`` or ``slip.tip``.
+    q, v : array, (N, n)
+    t : array, (N,)
+        NaN where there is no state.
+    parameters : mapping, or None
+        Values that replace declared ones.
 
     Returns
     -------
     array, (N,) or None
         None if the mechanism has no such quantity.
     """
-    dynamics = motion.dynamics
     mechanism = dynamics.mechanism
-    known = {"t": samples.t, **dict(zip(mechanism.coordinates, samples.q.T, strict=True))}
-    known |= dict(zip(mechanism.velocities, samples.v.T, strict=True))
+    known = {"t": t, **dict(zip(mechanism.coordinates, q.T, strict=True))}
+    known |= dict(zip(mechanism.velocities, v.T, strict=True))
     if name in known:
         return np.asarray(known[name])
-    values = mechanism.parameter_values(motion.parameters)
+    values = mechanism.parameter_values(parameters or {})
     if name in values:
-        return np.full(len(samples.t), float(values[name]))
+        return np.full(len(t), float(values[name]))
     kind, _, contact = name.partition(".")
-    terms = dynamics.terms(samples.q, samples.v, t=samples.t, parameters=motion.parameters)
+    terms = dynamics.terms(q, v, t=t, parameters=parameters)
     if kind in ("gap", "gap_dot") and contact in dynamics.contacts:
         found = getattr(terms, kind)[..., dynamics.contacts.index(contact)]
     elif kind == "slip" and contact in dynamics.columns and dynamics.dimension(contact) == 1:
@@ -251,7 +309,7 @@ def quantity(motion: Trajectory, samples: MotionSamples, name: str) -> Array | N
     else:
         return None
     # what is lost between two arcs stays so
-    return np.where(np.isnan(samples.t), np.nan, np.broadcast_to(found, len(samples.t)))
+    return np.where(np.isnan(t), np.nan, np.broadcast_to(found, len(t)))
 
 
 def _instants(arc: Arc, span: float) -> Array:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.recorded import EventKind
 from hybrid.reporting.figures import STYLES, new_figure
-from hybrid.reporting.samples import APART, ink_on, mode_fill, timeline
+from hybrid.reporting.samples import draw_mode_row, timeline
 from hybrid.reporting.symbols import as_written, heading, with_unit
 from hybrid.tolerances import LEAST
 
@@ -274,18 +274,7 @@ def _draw_modes(axes: Axes, motion: Trajectory, rows: Any) -> Any:
     """The modes of every force element over time; the line that marks the instant."""
     span = max(motion.t - motion.t_start, LEAST)
     for row, spans in enumerate(rows.values()):
-        axes.broken_barh(
-            [(piece.start, piece.end - piece.start) for piece in spans],
-            (row - 0.4, 0.8),
-            facecolors=[mode_fill(piece.label) for piece in spans],
-            edgecolors="0.2",
-            linewidths=[0.5 if piece.end - piece.start > APART * span else 0.0 for piece in spans],
-        )
-        for piece in spans:
-            if (piece.end - piece.start) * 5.0 > 0.09 * len(piece.label) * span:
-                ink = ink_on(mode_fill(piece.label))
-                middle = (piece.start + piece.end) / 2
-                axes.text(middle, row, piece.label, ha="center", va="center", fontsize=7.5, color=ink)
+        draw_mode_row(axes, row, spans, span=span, inches=5.0, letter=0.09, size=7.5)
     axes.set_yticks(range(len(rows)), list(rows))
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xlim(motion.t_start, motion.t_start + span)

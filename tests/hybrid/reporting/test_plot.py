@@ -2,7 +2,7 @@
 
 import re
 import xml.etree.ElementTree as ET
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -194,9 +194,8 @@ def test_a_motion_over_a_map_is_followed_by_gaps_slips_and_parameters_too():
     seen = ~np.isnan(samples.t)
     # the slip is that of the end x - l cos(phi), with l = 1
     x_dot, phi, phi_dot = samples.v[:, 0], samples.q[:, 2], samples.v[:, 2]
-    assert quantity(motion, samples, "slip.tip")[seen] == pytest.approx(
-        (x_dot + np.sin(phi) * phi_dot)[seen], abs=1e-12
-    )
-    assert quantity(motion, samples, "gap.tip")[seen] == pytest.approx(0, abs=1e-9)
-    assert quantity(motion, samples, "mu") == pytest.approx(0.4)
-    assert quantity(motion, samples, "gap.heel") is None
+    at = partial(quantity, q=samples.q, v=samples.v, t=samples.t, parameters=motion.parameters)
+    assert at(motion.dynamics, "slip.tip")[seen] == pytest.approx((x_dot + np.sin(phi) * phi_dot)[seen], abs=1e-12)
+    assert at(motion.dynamics, "gap.tip")[seen] == pytest.approx(0, abs=1e-9)
+    assert at(motion.dynamics, "mu") == pytest.approx(0.4)
+    assert at(motion.dynamics, "gap.heel") is None

@@ -17,18 +17,18 @@ import numpy as np
 
 from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.automaton import build_automaton
-from hybrid.automaton.export.diagrams import arrows
-from hybrid.automaton.export.layout import GroupText, differing, layout, reduced, side_of
+from hybrid.automaton.export.layout import GroupText, layout, reduced
 from hybrid.automaton.outline import outline
 from hybrid.contact import select
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
 from hybrid.dynamics.state import pin_names
 from hybrid.errors import ComputationError, StateError
-from hybrid.explorer.mapping import comparison_answer, critical_answer, film_answer, map_answers, motion_answers
+from hybrid.explorer.mapping import comparison_answer, critical_answer, film_answer, map_answers, motion_answer
 from hybrid.explorer.starting import starting_pins
+from hybrid.reporting.automaton import node_rows, shown_arrows
 from hybrid.reporting.records import plain, state_record, verdict_record
-from hybrid.reporting.scene import forces_at, surface_at
+from hybrid.reporting.scene import forces_at, surfaces_at
 from hybrid.reporting.touching import Touching, drawn_points, touching
 from hybrid.tolerances import CENTRAL_STEP
 
@@ -60,39 +60,28 @@ def automaton_answer(dynamics: Dynamics) -> dict[str, Any]:
     whole = outline(build_automaton(dynamics, max_nodes=_MOST), formulas=False)
     found = reduced(whole)
     placed = layout(found)
-    nodes = {node.key: node for node in found.nodes}
-    shown = []
-    for arrow in arrows(found):
-        if arrow.source == arrow.target:
-            continue
-        ends = (nodes[arrow.source], nodes[arrow.target])
-        is_jump = "impact" in (ends[0].kind, ends[1].kind)
-        if placed.is_grid and (is_jump or not arrow.regular or differing(*ends) != 1):
-            continue  # the others are in the JSON of `painleve graph`
-        shown.append(
+    return {
+        "size": list(placed.picture),
+        "box": list(placed.size),
+        "nodes": [
+            {
+                "key": node.key,
+                "at": list(placed.centres[node.key]),
+                "kind": node.kind,
+                "rows": node_rows(node, found),
+                "members": list(node.members) if isinstance(node, GroupText) else [node.key],
+            }
+            for node in found.nodes
+        ],
+        "arrows": [
             {
                 "source": arrow.source,
                 "target": arrow.target,
                 "label": "" if placed.is_grid else arrow.label,
                 "kind": "jump" if arrow.source == "impact" else "regular" if arrow.regular else "paradox",
             }
-        )
-    return {
-        "size": list(placed.picture),
-        "box": list(placed.size),
-        "nodes": [
-            {
-                "key": key,
-                "at": list(placed.centres[key]),
-                "kind": node.kind,
-                "rows": [f"{name} {label}" for name, label in node.mode.items()]
-                if len(found.contacts) > 1
-                else [key.partition(" (")[0], *filter(None, [side_of(node)])],
-                "members": list(node.members) if isinstance(node, GroupText) else [key],
-            }
-            for key, node in nodes.items()
+            for arrow in shown_arrows(found, is_grid=placed.is_grid)
         ],
-        "arrows": shown,
     }
 
 
@@ -159,21 +148,14 @@ def drawing_answer(
         return None
     found = touching(dynamics, q, v, state.t, parameters=question.parameters)
     size = float(np.linalg.norm(np.ptp(np.concatenate(list(points.values())), axis=0))) or 1.0
-    terms = dynamics.terms(q, v, t=state.t, parameters=question.parameters)
-    gap = np.broadcast_to(terms.gap, (1, len(dynamics.contacts)))
-    distance = dict(zip(dynamics.contacts, gap.T, strict=True)) | dict.fromkeys(dynamics.rigid, np.zeros(1))
-    surfaces = {
-        name: surface_at(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
-        for name, acting in found.items()
-        if name in distance and len(acting.points) == 1
-    }
+    gap = dynamics.terms(q, v, t=state.t, parameters=question.parameters).gap
     return {
         "points": {name: place[0].tolist() for name, place in points.items()},
         "links": [list(link) for link in drawing.links],
         "size": size,
         "surfaces": [
-            {"name": name, "at": item.at[0].tolist(), "normal": item.normal[0].tolist(), "guide": item.is_guide}
-            for name, item in surfaces.items()
+            {"name": item.contact, "at": item.at[0].tolist(), "normal": item.normal[0].tolist(), "guide": item.is_guide}
+            for item in surfaces_at(dynamics, found, points, gap, size)
         ],
         "forces": [_arrows(found, branch) for branch in branches],
     }
@@ -270,76 +252,48 @@ def answers(models: Models, question: Question) -> Iterator[dict[str, Any]]:
     DeclarationError, StateError, ComputationError
         As the functions that are asked.
     """
-    return _ANSWERS[question.kind](models, question)
-
-
-def _declaration(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    """What sliders and menus of a mechanism need."""
     dynamics = models.of(question.text)
-    mechanism = dynamics.mechanism
-    values = mechanism.parameter_values({})
-    positions, velocities = pin_names(dynamics)
-    drawing = mechanism.drawing.points
-    frictions = {word for item in mechanism.contact for word in re.findall(r"\w+", str(item.friction))}
-    yield {
-        "declaration": {
-            "name": mechanism.name,
-            "title": mechanism.title,
-            "coordinates": list(mechanism.coordinates),
-            "velocities": list(mechanism.velocities),
-            "angles": sorted(mechanism.angles),
-            "positions": list(positions),
-            "rates": list(velocities),
-            "parameters": {
-                name: {"value": plain(float(values[name])), "unit": declared.unit, "doc": declared.doc}
-                for name, declared in mechanism.parameters.items()
-            },
-            "frictions": [name for name in mechanism.parameters if name in frictions],
-            "contacts": list(dynamics.contacts),
-            "units": quantities_with_units(dynamics),
-            "pins": starting_pins(dynamics),
-            "axes": len(next(iter(drawing.values()))) if drawing else 0,
-        }
-    }
-
-
-def _look(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    """The state, then the map around it."""
-    dynamics = models.of(question.text)
+    if question.kind != "look":
+        yield {question.kind: _ANSWERS[question.kind](dynamics, question)}
+        return
     state = solve_state(dynamics, question.pins, parameters=question.parameters)
     yield {"state": state_answer(dynamics, state, question)}
     yield from map_answers(dynamics, state, question, models.seconds)
 
 
-def _automaton(models: Models, question: Question) -> Iterator[dict[str, Any]]:
+def _declaration(dynamics: Dynamics, _: Question) -> dict[str, Any]:
+    """What sliders and menus of a mechanism need."""
+    mechanism = dynamics.mechanism
+    values = mechanism.parameter_values({})
+    positions, velocities = pin_names(dynamics)
+    drawing = mechanism.drawing.points
+    frictions = {word for item in mechanism.contact for word in re.findall(r"\w+", str(item.friction))}
+    return {
+        "name": mechanism.name,
+        "title": mechanism.title,
+        "coordinates": list(mechanism.coordinates),
+        "velocities": list(mechanism.velocities),
+        "angles": sorted(mechanism.angles),
+        "positions": list(positions),
+        "rates": list(velocities),
+        "parameters": {
+            name: {"value": plain(float(values[name])), "unit": declared.unit, "doc": declared.doc}
+            for name, declared in mechanism.parameters.items()
+        },
+        "frictions": [name for name in mechanism.parameters if name in frictions],
+        "contacts": list(dynamics.contacts),
+        "units": quantities_with_units(dynamics),
+        "pins": starting_pins(dynamics),
+        "axes": len(next(iter(drawing.values()))) if drawing else 0,
+    }
 
-    yield {"automaton": automaton_answer(models.of(question.text))}
 
-
-def _critical(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    dynamics = models.of(question.text)
-    state = solve_state(dynamics, question.pins, parameters=question.parameters)
-    yield {"critical": critical_answer(dynamics, state, question)}
-
-
-def _motion(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    yield from motion_answers(models.of(question.text), question)
-
-
-def _comparison(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    yield {"comparison": comparison_answer(models.of(question.text), question)}
-
-
-def _film(models: Models, question: Question) -> Iterator[dict[str, Any]]:
-    yield {"film": film_answer(models.of(question.text), question)}
-
-
-_ANSWERS: Mapping[str, Callable[[Models, Question], Iterator[dict[str, Any]]]] = {
+_ANSWERS: Mapping[str, Callable[[Dynamics, Question], Any]] = {
     "declaration": _declaration,
-    "look": _look,
-    "automaton": _automaton,
-    "critical": _critical,
-    "motion": _motion,
-    "comparison": _comparison,
-    "film": _film,
+    "automaton": lambda dynamics, _: automaton_answer(dynamics),
+    "critical": critical_answer,
+    "motion": motion_answer,
+    "comparison": comparison_answer,
+    "film": film_answer,
 }
+"""Of one part, whose key is the kind of the question."""

@@ -135,27 +135,17 @@ def _lines(models: Any, question: bytes) -> Iterator[bytes]:
         for part in answers(models, read_question(question)):
             yield _line(part)
     except DeclarationError as error:
-        yield _line({"error": {"kind": "declaration", "message": str(error), "problems": _problems(error)}})
+        shown = ("message", "field", "line", "column", "hint")
+        problems = [{name: getattr(item, name) for name in shown} for item in error.problems]
+        yield failure("declaration", str(error), problems=problems)
     except ComputationError as error:
-        yield _line({"error": {"kind": "computation", "message": str(error)}})
+        yield failure("computation", str(error))
     except (HybridError, LCPError) as error:
-        yield _line({"error": {"kind": "input", "message": str(error)}})
+        yield failure("input", str(error))
     except MemoryError:
-        yield _line({"error": {"kind": "memory", "message": "this needs more memory than a question may have"}})
+        yield failure("memory", "this needs more memory than a question may have")
     except _DEFECTS as error:
-        what = f"this is a defect of painleve, please report it: {type(error).__name__}: {error}"
-        yield _line({"error": {"kind": "defect", "message": what}})
-
-
-def _problems(error: Any) -> list[dict[str, Any]]:
-    return [
-        {"message": item.message, "field": item.field, "line": item.line, "column": item.column, "hint": item.hint}
-        for item in error.problems
-    ]
-
-
-def _line(part: Mapping[str, Any]) -> bytes:
-    return json.dumps(part, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        yield failure("defect", f"this is a defect of painleve, please report it: {type(error).__name__}: {error}")
 
 
 _MAX_WAITING = 2000  # clients; beyond it a question is refused at once
@@ -163,21 +153,27 @@ _STILLBORN = 3  # processes that die before they are ready; then there is no use
 _GRACE = 1.0  # seconds that a process has to give up a job before it is ended
 
 
-def failure(kind: str, message: str) -> bytes:
+def failure(kind: str, message: str, **more: Any) -> bytes:
     """The last line of an answer that was not found.
 
     Parameters
     ----------
     kind : str
-        ``replaced``, ``time``, ``memory``, ``busy``, ``input``, ``computation`` or ``defect``.
+        ``replaced``, ``time``, ``memory``, ``busy``, ``declaration``, ``input``, ``computation`` or ``defect``.
     message : str
+    **more : object
+        What else JSON can hold.
 
     Returns
     -------
     bytes
         A line of JSON.
     """
-    return json.dumps({"error": {"kind": kind, "message": message}}).encode() + b"\n"
+    return _line({"error": {"kind": kind, "message": message, **more}})
+
+
+def _line(part: Mapping[str, Any]) -> bytes:
+    return json.dumps(part, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 @attrs.define(eq=False)

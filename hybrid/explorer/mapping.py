@@ -15,7 +15,7 @@ import numpy as np
 from hybrid.analysis import Axis, compare, critical_friction, region_map
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.dynamics import solve_state
-from hybrid.errors import ComputationError, HybridError, StateError
+from hybrid.errors import HybridError
 from hybrid.motion import Penalty, simulate, simulate_branches
 from hybrid.reporting.animation import animation_data
 from hybrid.reporting.branches import branch_through, critical_friction_record
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
     from hybrid.dynamics import Dynamics, State
     from hybrid.explorer.questions import Question
-    from hybrid.motion import MotionTree, Trajectory
+    from hybrid.motion import Trajectory
 
-__all__ = ["comparison_answer", "critical_answer", "film_answer", "map_answers", "motion_answers", "runs_of"]
+__all__ = ["comparison_answer", "critical_answer", "film_answer", "map_answers", "motion_answer", "runs_of"]
 
 
 _FRAMES = 400
@@ -48,7 +48,7 @@ _LAWS: Mapping[str, Callable[[], AbstractImpactLaw]] = {
 }
 
 
-def motion_answers(dynamics: Dynamics, question: Question) -> Iterator[dict[str, Any]]:
+def motion_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
     """The motion from a state, and all others that its branches begin.
 
     Parameters
@@ -58,28 +58,22 @@ def motion_answers(dynamics: Dynamics, question: Question) -> Iterator[dict[str,
 
     Returns
     -------
-    iterator of dict
-        ``motion`` with ``parts``: of each its ``parent`` and ``choice``, the keys of ``painleve simulate --json``,
-        ``scene`` (None without a drawing) and ``curves``.
+    dict
+        With ``parts``: of each its ``parent`` and ``choice``, the keys of ``painleve simulate --json``, ``scene`` (None
+        without a drawing) and ``curves``.
     """
-    found = _followed(dynamics, question)
-    yield {"motion": {"t_end": question.t_end, "rule": question.rule, "parts": found}}
-
-
-def _followed(dynamics: Dynamics, question: Question) -> list[dict[str, Any]]:
-    start = solve_state(dynamics, question.pins, parameters=question.parameters)
-    law = _law(question)
     if question.rule == "penalty":
-        motion = simulate(
-            dynamics, start, t_end=question.t_end, parameters=question.parameters, law=law, rule=Penalty()
-        )
-        return [_part(motion, None, "")]
-    tree: MotionTree = simulate_branches(dynamics, start, t_end=question.t_end, parameters=question.parameters, law=law)
-    return [_part(branch.motion, branch.parent, branch.choice) for branch in tree.branches]
+        parts = [_part(_followed(simulate, dynamics, question, rule=Penalty()), None, "")]
+    else:
+        tree = _followed(simulate_branches, dynamics, question)
+        parts = [_part(branch.motion, branch.parent, branch.choice) for branch in tree.branches]
+    return {"t_end": question.t_end, "rule": question.rule, "parts": parts}
 
 
-def _law(question: Question) -> AbstractImpactLaw:
-    return _LAWS[question.law]()
+def _followed(follow: Callable[..., Any], dynamics: Dynamics, question: Question, **how: Any) -> Any:
+    start = solve_state(dynamics, question.pins, parameters=question.parameters)
+    law = _LAWS[question.law]()
+    return follow(dynamics, start, t_end=question.t_end, parameters=question.parameters, law=law, **how)
 
 
 def _part(motion: Trajectory, parent: int | None, choice: str) -> dict[str, Any]:
@@ -100,28 +94,23 @@ def _part(motion: Trajectory, parent: int | None, choice: str) -> dict[str, Any]
 
 def _curves(motion: Trajectory) -> dict[str, Any]:
     """Energy, contact forces and coordinates over time; None between arcs, where curves end."""
-    names = list(motion.dynamics.contacts)
-    t: list[float | None] = []
-    energy: list[float | None] = []
-    rows: list[list[float | None]] = [[] for _ in names]
-    places: list[list[float | None]] = [[] for _ in motion.dynamics.mechanism.coordinates]
+    forces, coordinates = motion.dynamics.contacts, motion.dynamics.mechanism.coordinates
+    blocks = [np.zeros((0, 2 + len(forces) + len(coordinates)))]
     span = max(motion.t - motion.t_start, LEAST)
     for arc in motion.arcs[:_POINTS]:
         instants = np.linspace(arc.start, arc.end, max(2, int(np.ceil(_POINTS * (arc.end - arc.start) / span))))
         q, v = arc.sample(instants)
-        values, _ = motion.dynamics_at(arc.start).energy(q, v, t=instants)
+        energy, _ = motion.dynamics_at(arc.start).energy(q, v, t=instants)
         pressing = motion.forces(arc, instants).lambda_N
-        t += [*instants.tolist(), None]
-        energy += [*plain(np.broadcast_to(values, instants.shape)), None]  # type: ignore[misc]
-        for row, force in zip(rows, pressing, strict=True):
-            row += [*plain(force), None]  # type: ignore[misc]
-        for row, coordinate in zip(places, q.T, strict=True):
-            row += [*plain(coordinate), None]  # type: ignore[misc]
+        blocks += [np.column_stack([instants, np.broadcast_to(energy, instants.shape), pressing.T, q])]
+        blocks += [np.full((1, blocks[0].shape[1]), np.nan)]
+    t, values, *rows = [plain(column) for column in np.concatenate(blocks).T]
+    pushed, places = rows[: len(forces)], rows[len(forces) :]
     return {
         "t": t,
-        "energy": energy,
-        "forces": dict(zip(names, rows, strict=True)),
-        "coordinates": dict(zip(motion.dynamics.mechanism.coordinates, places, strict=True)),
+        "energy": values,
+        "forces": dict(zip(forces, pushed, strict=True)),
+        "coordinates": dict(zip(coordinates, places, strict=True)),
     }
 
 
@@ -165,11 +154,8 @@ def film_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
     """
     from hybrid.reporting.films import streamed_film
 
-    start = solve_state(dynamics, question.pins, parameters=question.parameters)
     rule = Penalty() if question.rule == "penalty" else None
-    motion = simulate(
-        dynamics, start, t_end=question.t_end, parameters=question.parameters, law=_law(question), rule=rule
-    )
+    motion = _followed(simulate, dynamics, question, rule=rule)
     return {"type": "video/mp4", "data": base64.b64encode(streamed_film(motion)).decode()}
 
 
@@ -223,9 +209,7 @@ def map_answers(
 
 def _axes(dynamics: Dynamics, state: State, question: Question) -> list[Axis] | None:
     if question.axes:
-        values = {
-            name: float(value) for name, value in dynamics.mechanism.parameter_values(question.parameters).items()
-        }
+        values = dynamics.mechanism.parameter_values(question.parameters)
         return [Axis.parse(text, values=values) for text in question.axes]
     found = default_axes(dynamics, state, parameters=question.parameters)
     return None if found is None else list(found)
@@ -292,13 +276,12 @@ def runs_of(code: np.ndarray[Any, np.dtype[np.int64]]) -> list[int]:
     return [int(value) for value in np.column_stack([lengths, flat[starts]]).ravel()]
 
 
-def critical_answer(dynamics: Dynamics, state: State, question: Question) -> list[dict[str, Any]]:
+def critical_answer(dynamics: Dynamics, question: Question) -> list[dict[str, Any]]:
     """The critical friction of every closed contact that has one, over the posture that the map varies.
 
     Parameters
     ----------
     dynamics : Dynamics
-    state : State
     question : Question
 
     Returns
@@ -306,6 +289,7 @@ def critical_answer(dynamics: Dynamics, state: State, question: Question) -> lis
     list of dict
         ``contact`` with the keys of ``painleve critical-friction --json``, or the ``refusal``.
     """
+    state = solve_state(dynamics, question.pins, parameters=question.parameters)
     axes = _axes(dynamics, state, question)
     if axes is None or axes[0].name not in dynamics.mechanism.coordinates:
         return []
@@ -323,11 +307,7 @@ def critical_answer(dynamics: Dynamics, state: State, question: Question) -> lis
                 contact=contact,
                 parameters=question.parameters,
             )
-            found.append({"contact": contact, **_plain(critical_friction_record(answer))})
-        except (StateError, ComputationError, HybridError) as error:
+            found.append({"contact": contact, **critical_friction_record(answer)})
+        except HybridError as error:
             found.append({"contact": contact, "refusal": str(error)})
     return found
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(key): plain(value) for key, value in record.items()}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hybrid.automaton.graph import Automaton
 
-__all__ = ["plot_automaton"]
+__all__ = ["node_rows", "plot_automaton", "shown_arrows"]
 
 _POINTS = 72.0  # of the layout in an inch
 _LEGEND = 56.0  # points below the picture
@@ -85,12 +85,53 @@ def plot_automaton(automaton: Automaton | Outline, *, highlight: Collection[str]
     return figure
 
 
+def shown_arrows(found: Outline, *, is_grid: bool) -> list[Arrow]:
+    """The arrows of a picture; the others are in the JSON of ``painleve graph``.
+
+    Parameters
+    ----------
+    found : Outline
+    is_grid : bool
+        Only those along which one contact changes without a paradox, and without those of the impact.
+
+    Returns
+    -------
+    list of Arrow
+    """
+    nodes = {node.key: node for node in found.nodes}
+    ends = [(arrow, nodes[arrow.source], nodes[arrow.target]) for arrow in arrows(found)]
+    if not is_grid:
+        return [arrow for arrow, source, target in ends if source is not target]
+    return [
+        arrow
+        for arrow, source, target in ends
+        if arrow.regular and "impact" not in (source.kind, target.kind) and differing(source, target) == 1
+    ]
+
+
+def node_rows(node: NodeText, found: Outline) -> list[str]:
+    """What is written in the box of a mode.
+
+    Parameters
+    ----------
+    node : NodeText
+    found : Outline
+        To which it belongs.
+
+    Returns
+    -------
+    list of str
+        A row for every contact where there are several.
+    """
+    if len(found.contacts) > 1:
+        return [f"{name} {label}" for name, label in node.mode.items()]
+    return [node.key.partition(" (")[0], *filter(None, [side_of(node)])]
+
+
 def _all(found: Outline) -> Iterator[tuple[Arrow, str, float]]:
     """Every arrow with its colour and bow; those between the outer slide and the impact run around the others."""
-    pairs = {(arrow.source, arrow.target): arrow for arrow in arrows(found)}
+    pairs = {(arrow.source, arrow.target): arrow for arrow in shown_arrows(found, is_grid=False)}
     for (source, target), arrow in pairs.items():
-        if source == target:
-            continue
         bow = _BOW if (target, source) in pairs else 0.0
         if {source, target} == {"slide-", "impact"} and any("slide+" in pair for pair in pairs):
             bow = _AROUND
@@ -99,11 +140,7 @@ def _all(found: Outline) -> Iterator[tuple[Arrow, str, float]]:
 
 def _changes(found: Outline, placed: Layout) -> Iterator[tuple[Arrow, str, float]]:
     """Those along which one contact changes without a paradox."""
-    nodes = {node.key: node for node in found.nodes}
-    for arrow in arrows(found):
-        source, target = nodes[arrow.source], nodes[arrow.target]
-        if not arrow.regular or "impact" in (source.kind, target.kind) or differing(source, target) != 1:
-            continue
+    for arrow in shown_arrows(found, is_grid=True):
         ends = (placed.centres[arrow.source], placed.centres[arrow.target])
         steps = max(abs(b - a) / step for a, b, step in zip(*ends, placed.step, strict=True))
         # past the modes between
@@ -149,9 +186,6 @@ def _box(axes: Axes, node: NodeText, found: Outline, placed: Layout, marked: fro
         if placed.is_grid:
             axes.text(x, y + 38, "then any mode:\nimpact law, verdict", ha="center", va="top", color=_SOFT)
         return axes.add_patch(shape)
-    rows = [node.key.partition(" (")[0], *filter(None, [side_of(node)])]
-    if len(found.contacts) > 1:
-        rows = [f"{name} {label}" for name, label in node.mode.items()]
     is_marked = is_highlighted(node, marked)
     shape = FancyBboxPatch(
         (x - width / 2, y - height / 2),
@@ -164,7 +198,16 @@ def _box(axes: Axes, node: NodeText, found: Outline, placed: Layout, marked: fro
         gid=f"{'consistent' if is_marked else 'mode'}-{len(axes.patches)}",
         zorder=2,
     )
-    axes.text(x, y - 5, as_written("\n".join(rows)), ha="center", va="center", color=_INK, weight="bold", size=10)
+    axes.text(
+        x,
+        y - 5,
+        as_written("\n".join(node_rows(node, found))),
+        ha="center",
+        va="center",
+        color=_INK,
+        weight="bold",
+        size=10,
+    )
     axes.text(x, y + height / 2 - 5, _extent(node, marked), ha="center", va="bottom", color=_SOFT, size=8)
     return axes.add_patch(shape)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hybrid.declaration import Mechanism
+    from hybrid.dynamics import Dynamics
     from hybrid.motion import Trajectory
     from hybrid.motion.numeric import Observation
     from hybrid.motion.recorded import Arc
@@ -30,6 +31,7 @@ __all__ = [
     "forces_at",
     "require_drawing",
     "surface_at",
+    "surfaces_at",
 ]
 
 Array = NDArray[np.float64]
@@ -179,13 +181,8 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
             raise ComputationError(f"{dynamics.name}: the point {name!r} has no place at t = {t[lost][0]:.12g}")
     size = float(np.linalg.norm(np.ptp(np.concatenate(list(points.values())), axis=0))) or 1.0
     found = touching(dynamics, q, v, t, parameters=parameters)
-    gap = np.broadcast_to(dynamics.terms(q, v, t=t, parameters=parameters).gap, (len(t), len(dynamics.contacts)))
-    distance = dict(zip(dynamics.contacts, gap.T, strict=True)) | {name: np.zeros(len(t)) for name in dynamics.rigid}
-    surfaces = [
-        surface_at(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
-        for name, acting in found.items()
-        if name in distance and len(acting.points) == 1
-    ]
+    gap = dynamics.terms(q, v, t=t, parameters=parameters).gap
+    surfaces = surfaces_at(dynamics, found, points, gap, size)
     bent = {item.contact: found[item.contact].points[0] for item in surfaces if not item.is_still}
     curves = _curves(motion, points, bent, q, t, size)
     known = {curve.name for curve in curves}
@@ -277,6 +274,36 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
         return (*still, np.zeros((k, 1)), np.zeros((p, 1)), np.zeros((m, 1)))
     t, q, v, lambda_N, lambda_T, lambda_B = (np.concatenate(parts) for parts in zip(*rows, strict=True))
     return t, q, v, lambda_N.T, lambda_T.T, lambda_B.T
+
+
+def surfaces_at(
+    dynamics: Dynamics, found: Mapping[str, Touching], points: Mapping[str, Array], gap: Array, size: float
+) -> list[Surface]:
+    """The surfaces of contacts and the guides of constraints that act at one point of the drawing.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    found : mapping of str to Touching
+        By contact or constraint.
+    points : mapping of str to array, (N, d)
+    gap : array, (k,) or (N, k)
+        Of the contacts, in units of length.
+    size : float
+        Of the picture.
+
+    Returns
+    -------
+    list of Surface
+    """
+    N = len(next(iter(points.values())))
+    distance = dict(zip(dynamics.contacts, np.broadcast_to(gap, (N, len(dynamics.contacts))).T, strict=True))
+    distance |= dict.fromkeys(dynamics.rigid, np.zeros(N))
+    return [
+        surface_at(acting, points, distance[name], size, is_guide=name in dynamics.rigid)
+        for name, acting in found.items()
+        if name in distance and len(acting.points) == 1
+    ]
 
 
 def surface_at(

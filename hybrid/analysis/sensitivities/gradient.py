@@ -196,29 +196,19 @@ def sensitivity(
     {'k1': 1.427910693, 'k2': 1.198153357}
     """
     names = tuple(wrt)
-    found = _with_refusals(trajectory, functional, names, method, pins, check)
+
+    def asked(names: tuple[str, ...], *, check: bool) -> Sensitivity:
+        return _differentiated(trajectory, functional, names, method, pins, check)
+
+    found = asked(names, check=check)
+    if found.refusal is not None and len(names) > 1:
+        # what stands in the way may do so for some names alone: each is asked for itself
+        alone = {name: asked((name,), check=False).refusal for name in names}
+        refusals = {name: refusal for name, refusal in alone.items() if refusal is not None}
+        if len(refusals) < len(names):
+            others = tuple(name for name in names if name not in refusals)
+            found = attrs.evolve(asked(others, check=check), refusals=refusals)
     return attrs.evolve(found, trajectory=trajectory, base=base_values(trajectory, names, pins=pins))
-
-
-def _with_refusals(
-    trajectory: Trajectory,
-    functional: Functional,
-    names: tuple[str, ...],
-    method: Literal["adjoint", "forward"],
-    pins: Mapping[str, str | float] | None,
-    check: bool,
-) -> Sensitivity:
-    """As :func:`sensitivity`; names that have no derivative are left out where others have one."""
-    found = _differentiated(trajectory, functional, names, method, pins, check)
-    if found.refusal is None or len(names) < 2:
-        return found
-    # what stands in the way may do so for some names alone: each is asked for itself
-    alone = {name: _differentiated(trajectory, functional, (name,), method, pins, False).refusal for name in names}
-    refusals = {name: refusal for name, refusal in alone.items() if refusal is not None}
-    if len(refusals) == len(names):
-        return found
-    others = tuple(name for name in names if name not in refusals)
-    return attrs.evolve(_differentiated(trajectory, functional, others, method, pins, check), refusals=refusals)
 
 
 def _differentiated(
@@ -231,29 +221,37 @@ def _differentiated(
 ) -> Sensitivity:
     chosen = directions(trajectory, names, pins=pins)
     integrand = compiled_integrand(trajectory, functional, chosen.partials)
-    notes = _notes(trajectory, integrand, chosen)
+    nothing = Sensitivity(
+        functional=functional,
+        names=chosen.names,
+        value=float("nan"),
+        gradient={},
+        refusal=None,
+        method="none",
+        t_end=trajectory.t,
+        end=np.concatenate([trajectory.q, trajectory.v]),
+        end_slopes=None,
+        events=tuple(EventSensitivity(event.t, event.kind, event.elements, {}) for event in trajectory.events),
+        notes=_notes(trajectory, integrand, chosen),
+    )
     try:
         motion = replay(trajectory, chosen.partials, measure=integrand)
     except ComputationError as error:
         motion = Refusal(trajectory.t, str(error), is_proven=False)
     if isinstance(motion, Refusal):
-        return _refused(trajectory, functional, chosen, motion, notes)
+        return attrs.evolve(nothing, refusal=motion)
+    along = tangents_along(motion, chosen.changes)
     refusal = (
         start_refusal(motion, chosen)
         or integrand.refusal(motion)
-        or switch_refusal(
-            motion,
-            tangents_along(motion, chosen.changes),
-            along=integrand.along,
-            terminal=integrand.terminal,
-        )
+        or switch_refusal(motion, along, along=integrand.along, terminal=integrand.terminal)
     )
     if refusal is not None:
-        return _refused(trajectory, functional, chosen, refusal, notes)
-    found = _computed(motion, functional, integrand, chosen, method, notes)
+        return attrs.evolve(nothing, refusal=refusal)
+    found = _computed(nothing, motion, integrand, chosen, method)
     if not check:
         return found
-    other = _computed(motion, functional, integrand, chosen, "adjoint" if method == "forward" else "forward", notes)
+    other = _computed(nothing, motion, integrand, chosen, "adjoint" if method == "forward" else "forward")
     adjoint, forward = (found, other) if method == "adjoint" else (other, found)
     differences = richardson_differences(trajectory, functional, chosen.names, pins=pins)
     compared = SensitivityCheck(adjoint.gradient, forward.gradient, differences)
@@ -261,12 +259,7 @@ def _differentiated(
 
 
 def _computed(
-    motion: Replay,
-    functional: Functional,
-    integrand: Integrand,
-    chosen: Directions,
-    method: str,
-    notes: tuple[str, ...],
+    nothing: Sensitivity, motion: Replay, integrand: Integrand, chosen: Directions, method: str
 ) -> Sensitivity:
     if method == "adjoint":
         value, gradient = adjoint_pass(motion, integrand, chosen)
@@ -274,18 +267,15 @@ def _computed(
     else:
         forward = forward_pass(motion, integrand, chosen)
         value, gradient = forward.value, forward.gradient
-    return Sensitivity(
-        functional=functional,
-        names=chosen.names,
+    return attrs.evolve(
+        nothing,
         value=value,
         gradient=dict(zip(chosen.names, gradient.tolist(), strict=True)),
-        refusal=None,
         method=method,
         t_end=motion.t_end,
         end=motion.end,
         end_slopes=None if forward is None else forward.end_slopes,
         events=_events(motion, forward, chosen),
-        notes=notes,
     )
 
 
@@ -303,16 +293,6 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
             gradient = {} if slopes is None else dict(zip(chosen.names, slopes.tolist(), strict=True))
             found.append(EventSensitivity(t, event.kind, event.elements, gradient))
     return tuple(found)
-
-
-def _refused(
-    trajectory: Trajectory, functional: Functional, chosen: Directions, refusal: Refusal, notes: tuple[str, ...]
-) -> Sensitivity:
-    events = tuple(EventSensitivity(event.t, event.kind, event.elements, {}) for event in trajectory.events)
-    end = np.concatenate([trajectory.q, trajectory.v])
-    return Sensitivity(
-        functional, chosen.names, float("nan"), {}, refusal, "none", trajectory.t, end, None, events, notes
-    )
 
 
 def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> tuple[str, ...]:

@@ -138,12 +138,6 @@ class ContactProblem:
                 mean[..., list(element.tangential)] = self.terms.mean_T[..., self.columns[element.name]]
         return mean
 
-    @property
-    def open(self) -> tuple[str, ...]:
-        """Names of the force elements that take no part."""
-        active = {element.name for element in self.elements}
-        return tuple(name for name in self.names if name not in active)
-
     def acceleration(self, forces: NDArray[np.float64]) -> NDArray[np.float64]:
         """Generalised accelerations under contact forces.
 

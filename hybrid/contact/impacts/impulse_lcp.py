@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from hybrid.contact.complementarity import ContactLCP
     from hybrid.contact.impacts.impact import ImpactProblem
-    from hybrid.contact.problem import ContactProblem
 
 __all__ = [
     "further_solutions",
@@ -210,9 +209,7 @@ def joint_impulse(
     if object in (problem.G.dtype, gamma.dtype, given.dtype):
         known = joint_impulse(problem.plain, plain(gamma), preload=plain(given))
         return attrs.evolve(known, values=joint_duals(problem, gamma, given, known.values))
-    # velocities in place of accelerations: the same problem
-    posed = attrs.evolve(problem.posed, c=gamma)
-    asked = impulse_question(problem, posed, given)
+    asked = impulse_question(problem, gamma, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
     values = np.zeros(len(gamma)) if nothing_happens else asked.forces(solved(asked.question))
     size = float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
@@ -229,14 +226,14 @@ def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
     return bool(np.all((normal == 0.0) | (is_contact & (normal > 0.0))))
 
 
-def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDArray[np.float64]) -> ContactLCP:
+def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload: NDArray[np.float64]) -> ContactLCP:
     """Write the complementarity problem of the impulses.
 
     Parameters
     ----------
     problem : ImpactProblem
-    posed : ContactProblem
-        With velocities in place of accelerations.
+    gamma : array, (r,)
+        Contact velocities before.
     preload : array, (number of force elements,)
         Normal impulses that are given.
 
@@ -245,16 +242,17 @@ def impulse_question(problem: ImpactProblem, posed: ContactProblem, preload: NDA
     ContactLCP
         Spatial friction cones are replaced by pyramids, and its note says so.
     """
-    given = np.zeros(posed.n_rows)
+    given = np.zeros(len(gamma))
     given[problem.normals] = preload
-    resting = [element for element in posed.elements if element.is_resting]
+    resting = [element for element in problem.elements if element.is_resting]
     shift, width = given.copy(), 1.0
     if not any(element.is_spatial_at_rest for element in resting):
         # P = preload + P', and P_R = P_T + mu (preload + P'): the origin of a planar cone is its right edge
         width = 2.0
         for element in resting:
             shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
-    reduced = contact_lcp(attrs.evolve(posed, c=posed.c + posed.G @ shift))
+    # velocities in place of accelerations: the same problem
+    reduced = contact_lcp(attrs.evolve(problem.posed, c=gamma + problem.G @ shift))
     q = np.array(reduced.question.q)
     limits = np.flatnonzero(~reduced.force.any(axis=0))  # unknowns that are no forces: one for the width of each cone
     for row, element in zip(limits, resting, strict=True):
@@ -326,7 +324,7 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     unit = np.where(unit > 0.0, unit, 1.0)
     if np.min(np.linalg.eigvalsh(problem.G / np.outer(unit, unit))) > _REDUNDANT:
         return []
-    asked = impulse_question(problem, attrs.evolve(problem.posed, c=gamma), np.zeros(len(problem.elements)))
+    asked = impulse_question(problem, gamma, np.zeros(len(problem.elements)))
     if asked.note or asked.question.n > _MAX_COUNTED:
         return []
     found = lcp.enumerate_solutions(asked.question)

@@ -33,9 +33,6 @@ from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, SUMMED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hybrid.contact.complementarity import ContactLCP
-    from hybrid.contact.problem import ContactProblem
-
 
 Array = NDArray[np.float64]
 
@@ -86,9 +83,8 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     preload = e * compression[problem.normals]
     if not preload.any():
         return Impulses(compression, ())
-    restitution = _Restitution.of(problem, compression, preload, e)
-    share = _largest_share(restitution)
-    answer = joint_impulse(problem, restitution.posed.c, preload=share * preload)
+    share = _largest_share(problem, compression, preload, e)
+    answer = joint_impulse(problem, problem.velocities_after(compression), preload=share * preload)
     return attrs.evolve(answer, values=compression + answer.values)
 
 
@@ -98,13 +94,12 @@ def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDAr
     if len(problem.elements) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
         return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
     known = (problem.plain, plain(gamma), plain(compression), plain(e))
-    restitution = _Restitution.of(known[0], known[2], plain(preload), known[3])
-    share = _largest_share(restitution)
+    share = _largest_share(known[0], known[2], plain(preload), known[3])
     fixed = joint_impulse(problem, gamma, preload=share * preload).values
     varied = Dual(share, np.ones((1,) * np.ndim(compression[0].d)))
     moved = joint_impulse(problem.plain, known[1], preload=varied * plain(preload)).values
     excesses = zip(_excesses(problem, gamma, compression, e, fixed), _excesses(*known, moved), strict=True)
-    met = [-x.d / rate.d for x, rate in excesses if abs(x.v) <= _MET * restitution.size]
+    met = [-x.d / rate.d for x, rate in excesses if abs(x.v) <= _MET * _energy(known[0], known[2])]
     if len(met) != 1:
         what = "two of its limits at once" if met else "neither of its limits"
         raise NotDifferentiable(f"the energetic law of several contacts meets {what}", is_proven=bool(met))
@@ -124,62 +119,30 @@ def _excesses(problem: ImpactProblem, gamma: Array, compression: Array, e: Array
     return released - allowed, total @ (problem.gamma + problem.G @ total / 2)
 
 
-@attrs.frozen(eq=False)
-class _Restitution:
-    """Restitution of a share of the impulse of compression, and by how much it exceeds what the energy allows.
+def _largest_share(problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> float:
+    """The share of restitution at which the energy turns to exceed the law; where it jumps, the last one below."""
+    gamma, size = problem.velocities_after(compression), _energy(problem, compression)
 
-    Attributes
-    ----------
-    problem : ImpactProblem
-    posed : ContactProblem
-        With the velocities at the end of compression.
-    compression : array, (r,)
-    start, slope : ContactLCP and array
-        The problem at the share 0, and how its right-hand side changes with the share.
-    shift : array, (r,)
-        What to add to the impulses of a solution, for the share 1.
-    e : array, (number of force elements,)
-    size : float
-        Energy that is given and taken, to which rounding is relative.
-    """
-
-    problem: ImpactProblem
-    posed: ContactProblem
-    compression: Array
-    start: ContactLCP
-    slope: Array
-    shift: Array
-    e: Array
-    size: float
-
-    @classmethod
-    def of(cls, problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> _Restitution:
-        posed = attrs.evolve(problem.posed, c=problem.velocities_after(compression))
-        start, end = (impulse_question(problem, posed, share * preload) for share in (0.0, 1.0))
-        shift, slope = end.force_0 - start.force_0, end.question.q - start.question.q
-        size = float(np.abs(compression) @ np.abs(problem.gamma))
-        return cls(problem, posed, compression, start, slope, shift, e, size)
-
-    def excess(self, share: float) -> float:
+    def excess(share: float) -> float:
         """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
-        question = self.start.question
-        z = solved(lcp.LCP(question.M, question.q + share * self.slope))
-        P = self.start.forces(z) + share * self.shift
-        excess = float(max(_excesses(self.problem, self.posed.c, self.compression, self.e, P))) / self.size
+        asked = impulse_question(problem, gamma, share * preload)
+        P = asked.forces(solved(asked.question))
+        excess = float(max(_excesses(problem, gamma, compression, e, P))) / size
         return 0.0 if abs(excess) <= _ROUNDING else excess
 
-
-def _largest_share(restitution: _Restitution) -> float:
-    """The share at which the excess turns positive; where it jumps, the last one below."""
-    at_one = restitution.excess(1.0)
-    if at_one == 0.0 or (at_one < 0.0 and restitution.excess(_MOST) <= 0.0):
+    at_one = excess(1.0)
+    if at_one == 0.0 or (at_one < 0.0 and excess(_MOST) <= 0.0):
         return 1.0 if at_one == 0.0 else _MOST
     # nothing is given back at the share 0: what exceeds the law there is rounding beyond that of the sums
-    if at_one > 0.0 and restitution.excess(0.0) >= 0.0:
+    if at_one > 0.0 and excess(0.0) >= 0.0:
         return 0.0
-    between = (0.0, 1.0) if at_one > 0.0 else (1.0, _MOST)
-    share = crossing(restitution.excess, *between, xtol=_CLOSE, rtol=_CLOSE)
-    return share if restitution.excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)
+    share = crossing(excess, *((0.0, 1.0) if at_one > 0.0 else (1.0, _MOST)), xtol=_CLOSE, rtol=_CLOSE)
+    return share if excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)
+
+
+def _energy(problem: ImpactProblem, compression: Array) -> float:
+    """Energy that is given and taken, to which rounding is relative."""
+    return float(np.abs(compression) @ np.abs(problem.gamma))
 
 
 _SAME = AGREEING  # of the contact velocities: outcomes that are one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +25,10 @@ class RouthPhase:
         ``"slide+"``, ``"slide-"`` or ``"stick"``.
     length : float
         Normal impulse on this stretch; infinite for the last one.
-    gamma_N, gamma_T : float
-        Velocities at its start.
-    rate_N, rate_T : float
-        Their derivatives with respect to ``P``.
+    gamma_N : float
+        Normal velocity at its start.
+    rate_N : float
+        Its derivative with respect to ``P``.
     ratio : float
         Tangential impulse per normal impulse.
     stop : float
@@ -36,9 +38,7 @@ class RouthPhase:
     kind: str
     length: float
     gamma_N: float
-    gamma_T: float
     rate_N: float
-    rate_T: float
     ratio: float
     stop: float = 0.0
 
@@ -92,12 +92,12 @@ def _next_segment(G: list[list[float]], gamma_N: float, gamma_T: float, mu: floa
         if is_held:
             stop = -gamma_T / G_TT
             rate_N = _sum(G_NN, -(G_NT**2) / G_TT)
-            return RouthPhase("stick", _NEVER, gamma_N + G_NT * stop, 0.0, rate_N, 0.0, -G_NT / G_TT, stop)
+            return RouthPhase("stick", _NEVER, gamma_N + G_NT * stop, rate_N, -G_NT / G_TT, stop)
         must_not_change(gamma_T, "an impact without slip in which friction cannot hold: it slips to either side")
         sign = float(np.sign(plain(G_NT)))  # slip is driven by the coupling, against friction that cannot hold it
     rate_N, rate_T = G_NN - sign * mu * G_NT, G_NT - sign * mu * G_TT
     length = -gamma_T / rate_T if gamma_T * rate_T < 0 else _NEVER
-    return RouthPhase("slide+" if sign > 0 else "slide-", length, gamma_N, gamma_T, rate_N, rate_T, -sign * mu)
+    return RouthPhase("slide+" if sign > 0 else "slide-", length, gamma_N, rate_N, -sign * mu)
 
 
 def end_of_compression(segments: tuple[RouthPhase, ...]) -> float:
@@ -185,14 +185,21 @@ def _share_of_work(segment: RouthPhase, work: float) -> float:
 
 def _stored_work(segments: tuple[RouthPhase, ...], compression: float) -> float:
     """Work that compression takes from the normal motion."""
-    work, at = 0.0, 0.0
-    for segment in segments:
-        share = min(compression - at, segment.length)
-        if share <= 0.0:
-            break
+    work = 0.0
+    for segment, share in _up_to(segments, compression):
         work -= segment.gamma_N * share + segment.rate_N * share**2 / 2
-        at += segment.length
     return work
+
+
+def _up_to(segments: tuple[RouthPhase, ...], end: float) -> Iterator[tuple[RouthPhase, float]]:
+    """The phases that are entered up to a normal impulse, each with what is spent of it there."""
+    at = 0.0
+    for segment in segments:
+        share = min(end - at, segment.length)
+        if share <= 0.0:
+            return
+        yield segment, share
+        at += segment.length
 
 
 def tangential_impulse(segments: tuple[RouthPhase, ...], end: float) -> tuple[float, tuple[tuple[str, float], ...]]:
@@ -211,13 +218,6 @@ def tangential_impulse(segments: tuple[RouthPhase, ...], end: float) -> tuple[fl
     phases : tuple of (str, float)
         Kind and normal impulse of every phase that is entered.
     """
-    total, at = 0.0, 0.0
-    phases: list[tuple[str, float]] = []
-    for segment in segments:
-        share = min(end - at, segment.length)
-        if share <= 0:
-            break
-        total += segment.stop + segment.ratio * share
-        phases.append((segment.kind, share))
-        at += segment.length
-    return total, tuple(phases)
+    entered = list(_up_to(segments, end))
+    total = sum((segment.stop + segment.ratio * share for segment, share in entered), 0.0)
+    return total, tuple((segment.kind, share) for segment, share in entered)

@@ -20,16 +20,7 @@ import numpy.typing as npt
 from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled, finite
 from lcp.kernels.relaxation import branching_index, fix, is_positive, is_stale, renew, restore
-from lcp.kernels.signs import (
-    entries_four,
-    entries_one,
-    entries_three,
-    entries_two,
-    signs_four,
-    signs_one,
-    signs_three,
-    signs_two,
-)
+from lcp.kernels.signs import lowest_four, lowest_one, lowest_three, lowest_two
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 from lcp.problem import FloatArray
 from lcp.tolerances import ZERO
@@ -187,21 +178,11 @@ def clear_bases(M: FloatArray, q: FloatArray, z: FloatArray) -> int:
         Bit b is set if the complementary basis b solves the problem; UNCLEAR (-1).
     """
     n, A, b = q.shape[0], np.ascontiguousarray(M), np.ascontiguousarray(q)
-    if n == 1:
-        one = signs_one(*entries_one(A, b, 1, 0))
-        z[0] = one[3]
-        return one[2] if one[0] else UNCLEAR
-    if n == 2:
-        two = signs_two(*entries_two(A, b, 1, 0))
-        z[0], z[1] = two[3], two[4]
-        return two[2] if two[0] else UNCLEAR
-    if n == 3:
-        three = signs_three(*entries_three(A, b, 1, 0))
-        z[0], z[1], z[2] = three[3], three[4], three[5]
-        return three[2] if three[0] else UNCLEAR
-    four = signs_four(*entries_four(A, b, 1, 0))
-    z[0], z[1], z[2], z[3] = four[3], four[4], four[5], four[6]
-    return four[2] if four[0] else UNCLEAR
+    if n <= 2:
+        mask: int = lowest_one(A, b, z) if n == 1 else lowest_two(A, b, z)
+    else:
+        mask = lowest_three(A, b, z) if n == 3 else lowest_four(A, b, z)
+    return mask
 
 
 LEAST = 2.0**-1022  # the least float with all its digits

@@ -14,6 +14,7 @@ The kernels of each order are made of the formulas' text when this module is loa
 - ``signs(*entries)`` gives whether all signs are clear, and then the number of solving bases, these bases as bits, and
   z of the lowest one, zeros if there is none. Bit b is set if the basis b solves the problem, and z_i is basic in b if
   bit i of b is set. Where a minor or numerator may be zero, or an entry is out of range, the rest means nothing.
+- ``lowest(M, q, z)`` writes z of one problem and gives these bases, or -1 where a sign is not clear.
 - ``solve(M, q, stride, first, last, z, bases, counts)`` does this for the problems from first to last - 1, with M and q
   of the shapes (n n stride,) and (n stride,), contiguous. It writes z_i of problem k to z[stride i + k], meaningless
   where the count is negative, the bits to bases, uint16, and their number to counts, int8: -1 where a sign is not
@@ -42,10 +43,10 @@ __all__ = [
     "entries_one",
     "entries_three",
     "entries_two",
-    "signs_four",
-    "signs_one",
-    "signs_three",
-    "signs_two",
+    "lowest_four",
+    "lowest_one",
+    "lowest_three",
+    "lowest_two",
     "solve_four",
     "solve_one",
     "solve_three",
@@ -109,11 +110,12 @@ def source(n: int) -> str:
         f"entries_{order}(M, q, stride, k)": _entries(n),
         f"_difference_{order}(d, {', '.join(f'x{i}' for i in range(n))})": _difference(n),
         f"signs_{order}({', '.join(unknowns(n))})": _signs(n),
+        f"lowest_{order}(M, q, z)": _lowest(n),
         f"solve_{order}(M, q, stride, first, last, z, bases, counts)": _solve(n),
     }
     lines: list[str] = []
     for head, body in parts.items():
-        lines += ["@compiled" if head.startswith("solve") else "@inlined", f"def {head}:"]
+        lines += ["@compiled" if head.startswith(("lowest", "solve")) else "@inlined", f"def {head}:"]
         lines += [f"    {line}" for line in body]
     return "\n".join(lines) + "\n"
 
@@ -221,6 +223,12 @@ def _signs(n: int) -> Iterator[str]:
     yield f"return is_clear, count, mask, {', '.join(f'z{i} / divisor' for i in range(n))}"
 
 
+def _lowest(n: int) -> Iterator[str]:
+    yield f"found = signs_{NAMES[n]}(*entries_{NAMES[n]}(M, q, 1, 0))"
+    yield from (f"z[{i}] = found[{3 + i}]" for i in range(n))
+    yield "return found[2] if found[0] else -1"
+
+
 def _solve(n: int) -> Iterator[str]:
     # A second pass over the counts disturbs the streaming of a single unknown, and costs less than one more operation
     # a problem of several unknowns.
@@ -242,10 +250,10 @@ def _made(n: int) -> tuple[Any, ...]:
     scope = {"__name__": __name__, **used}
     # the name of this file is where the compiler keeps what it made of them
     exec(compile(source(n), __file__, "exec"), scope)  # noqa: S102  # our own generated source
-    return tuple(scope[f"{kind}_{NAMES[n]}"] for kind in ("entries", "signs", "solve"))
+    return tuple(scope[f"{kind}_{NAMES[n]}"] for kind in ("entries", "lowest", "solve"))
 
 
-entries_one, signs_one, solve_one = _made(1)
-entries_two, signs_two, solve_two = _made(2)
-entries_three, signs_three, solve_three = _made(3)
-entries_four, signs_four, solve_four = _made(4)
+entries_one, lowest_one, solve_one = _made(1)
+entries_two, lowest_two, solve_two = _made(2)
+entries_three, lowest_three, solve_three = _made(3)
+entries_four, lowest_four, solve_four = _made(4)

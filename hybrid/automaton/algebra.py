@@ -164,18 +164,13 @@ def slip_direction(dynamics: Dynamics, part: ForceElement) -> tuple[sympy.Expr, 
 def _response(dynamics: Dynamics, table: RowTable, fractions: Fractions) -> Algebra:
     model, n = dynamics.model, dynamics.n
     rows = eliminated_rows(dynamics)
-    J = [[fractions.element(model.J[row, j]) for j in range(n)] for row in rows]
+    M, J, W = (fractions.elements(matrix) for matrix in (model.M, model.J.extract(rows, range(n)), table.W))
     zero = fractions.field.zero
-    left: list[Row] = [
-        [*(fractions.element(model.M[i, j]) for j in range(n)), *(-constraint[i] for constraint in J)] for i in range(n)
-    ]
-    left += [[*constraint, *(zero for _ in rows)] for constraint in J]
-    W = [[fractions.element(entry) for entry in table.W.row(i)] for i in range(n)]
-    right: list[Row] = [[fractions.element(model.h[i]), *W[i]] for i in range(n)]
-    right += [[-fractions.element(model.zeta_B[row]), *(zero for _ in W[0])] for row in rows]
-    solved = fractions.solve_definite(left, right)
-    a_free = [solved[i][0] for i in range(n)]
-    response = tuple(solved[i][1:] for i in range(n))
+    loads = [[fractions.element(force), *row] for force, row in zip(model.h, W, strict=True)]
+    offsets = [[-fractions.element(model.zeta_B[row]), *(zero for _ in W[0])] for row in rows]
+    solved = fractions.solve_held(M, J, loads, offsets)
+    a_free = [row[0] for row in solved]
+    response = tuple(row[1:] for row in solved)
     size = table.W.cols
     columns = [[W[i][j] for i in range(n)] for j in range(size)]
     answers = [[response[i][j] for i in range(n)] for j in range(size)]

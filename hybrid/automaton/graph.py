@@ -50,28 +50,20 @@ def node_attributes(location: Location | None) -> dict[str, object]:
         The same keys for every node: ``kind``, which is ``mode`` or ``impact``, and the fields of the location.
     """
     if location is None:
-        return {
-            "kind": "impact",
-            "mode": None,
-            "invariant": (),
-            "vector_field": None,
-            "n_freedom": None,
-            "is_hyperstatic": False,
-            "guards": (),
-            "forces": {},
-            "definitions": (),
-        }
-    return {
-        "kind": "mode",
-        "mode": location.mode,
-        "invariant": location.invariant,
-        "vector_field": location.vector_field,
-        "n_freedom": location.n_freedom,
-        "is_hyperstatic": location.is_hyperstatic,
-        "guards": location.guards,
-        "forces": location.forces,
-        "definitions": location.definitions,
-    }
+        return {"kind": "impact", **_WITHOUT_MODE}
+    return {"kind": "mode", **{name: getattr(location, name) for name in _WITHOUT_MODE}}
+
+
+_WITHOUT_MODE: Mapping[str, object] = {
+    "mode": None,
+    "invariant": (),
+    "vector_field": None,
+    "n_freedom": None,
+    "is_hyperstatic": False,
+    "guards": (),
+    "forces": {},
+    "definitions": (),
+}
 
 
 def tree_graph(

@@ -35,29 +35,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@attrs.frozen(eq=False)
-class Start:
-    """A condition ``A x + b >= 0`` that counts only where a slip starts from rest.
-
-    Attributes
-    ----------
-    A, b : array, (..., r) and (...)
-    is_active : array of bool, (...)
-    """
-
-    A: Array
-    b: Array
-    is_active: NDArray[np.bool_]
-
-
-def least_slack(mode: Conditions, starts: Sequence[Start]) -> Array:
+def least_slack(mode: Conditions, further: Sequence[tuple[Array, Array]]) -> Array:
     """By how much all inequalities of a mode can be met at once, over all forces that meet its equations.
 
     Parameters
     ----------
     mode : Conditions
         At one state or many.
-    starts : sequence of Start
+    further : sequence of pairs of array, (..., r) and (...)
+        ``A`` and ``b`` of inequalities ``A x + b >= 0`` that are to be met, too.
 
     Returns
     -------
@@ -65,23 +51,15 @@ def least_slack(mode: Conditions, starts: Sequence[Start]) -> Array:
         In units of the data, at most 1; negative where some inequality must fail, minus infinity where no forces meet
         the equations. One linear programme per state.
     """
-    shape = np.broadcast_shapes(
-        mode.E.shape[:-2],
-        mode.e.shape[:-1],
-        mode.A.shape[:-2],
-        mode.b.shape[:-1],
-        *(array.shape for start in starts for array in (start.b, start.is_active)),
-    )
-    ranks = ((mode.E, 2), (mode.e, 1), (mode.A, 2), (mode.b, 1))
-    E, e, A, b = (np.broadcast_to(array, (*shape, *array.shape[array.ndim - rank :])) for array, rank in ranks)
+    blocks = [(mode.E, 2), (mode.e, 1), (mode.A, 2), (mode.b, 1)]
+    blocks += [(array, array.ndim - constant.ndim) for row, constant in further for array in (row, constant)]
+    shape = np.broadcast_shapes(*(array.shape[: array.ndim - rank] for array, rank in blocks))
+    E, e, A, b, *rest = (np.broadcast_to(array, (*shape, *array.shape[array.ndim - rank :])) for array, rank in blocks)
+    A = np.concatenate([A, *(row[..., None, :] for row in rest[::2])], axis=-2)
+    b = np.concatenate([b, *(constant[..., None] for constant in rest[1::2])], axis=-1)
     least = np.empty(shape)
     for place in np.ndindex(shape):
-        rows, constants = [A[place]], [b[place]]
-        for start in starts:
-            if np.broadcast_to(start.is_active, shape)[place]:
-                rows.append(np.broadcast_to(start.A, (*shape, start.A.shape[-1]))[place][None])
-                constants.append(np.broadcast_to(start.b, shape)[place][None])
-        least[place] = _largest_least(E[place], e[place], np.concatenate(rows), np.concatenate(constants))
+        least[place] = _largest_least(E[place], e[place], A[place], b[place])
     return least
 
 
@@ -403,11 +381,9 @@ class SolvedMode:
                 column = self.dynamics.columns[name].start
                 slip, least = self.terms.slip[..., column], Tolerances().velocity * self.scales.slip[..., column]
                 unit = self.scale.row[..., row]
-                starts.append(
-                    Start(
-                        A=sign * G[..., row, :] / (unit[..., None] * self.scale.row),
-                        b=sign * c[..., row] / (unit * self.scale.size),
-                        is_active=np.abs(slip) <= least,
-                    )
-                )
+                A = sign * G[..., row, :] / (unit[..., None] * self.scale.row)
+                b = sign * c[..., row] / (unit * self.scale.size)
+                # a slip that does not start from rest has an inequality that all forces meet
+                at_rest = np.abs(slip) <= least
+                starts.append((np.where(at_rest[..., None], A, 0.0), np.where(at_rest, b, 1.0)))
         return least_slack(conditions(self.problem, self.modes, self.scale), starts)

@@ -13,9 +13,6 @@ from hybrid.expressions import Nodes, sympy_expressions
 if TYPE_CHECKING:
     from hybrid.dynamics.equations import Equations
 
-_MOTION = ("M", "h", "constraint", "constraint_dot", "zeta_B", "J")
-_CONTACTS = ("gap", "gap_dot", "zeta_N", "W_N", "slip", "zeta_T", "W_T")
-
 
 @attrs.frozen(eq=False)
 class SymbolicModel:
@@ -83,7 +80,7 @@ def symbolic_model(equations: Equations) -> SymbolicModel:
     -------
     SymbolicModel
     """
-    blocks = {field: getattr(equations, field) for field in (*_MOTION, *_CONTACTS)} | dict(equations.coefficients)
+    blocks = equations.terms()
     nodes = [*equations.arguments, *(int(node) for block in blocks.values() for node in block.ravel())]
     known = dict(zip(nodes, sympy_expressions(equations.graph, nodes), strict=True))
     matrices = {name: _matrix(block, known) for name, block in blocks.items()}

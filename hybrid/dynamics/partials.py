@@ -56,12 +56,12 @@ class Switches:
 
     def values(self, t: Array, y: Array, parameters: Values) -> Array:
         """The quantities at N instants, (N, z)."""
-        found = self._values(self._arguments(t, y, parameters))["values"]
+        found = self._values(_arguments(self.dynamics, t, y, parameters))["values"]
         return np.broadcast_to(found, (len(t), len(self.texts)))
 
     def slopes(self, t: Array, y: Array, parameters: Values) -> Array:
         """Their derivatives with respect to ``(q, v, t, parameters)``, (N, z, 2n + 1 + c)."""
-        found = self._details(self._arguments(t, y, parameters))["slopes"]
+        found = self._details(_arguments(self.dynamics, t, y, parameters))["slopes"]
         shape = (len(t), len(self.texts), found.shape[-1] // max(len(self.texts), 1))
         return np.broadcast_to(found, (len(t), found.shape[-1])).reshape(shape)
 
@@ -71,11 +71,8 @@ class Switches:
         The weight of ``v`` in ``v*abs(v)`` is zero where ``v`` is: there is no kink.
         """
         with np.errstate(all="ignore"):  # infinite where the expression has no derivative beside the kink either
-            found = self._details(self._arguments(t, y, parameters))["weights"]
+            found = self._details(_arguments(self.dynamics, t, y, parameters))["weights"]
         return np.broadcast_to(found, (len(t), len(self.texts)))
-
-    def _arguments(self, t: Array, y: Array, parameters: Values) -> list[Any]:
-        return [*y.T, np.asarray(t, dtype=float), *self.dynamics.at(parameters).arguments]
 
 
 def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameters: Sequence[str] = ()) -> Switches:

@@ -161,6 +161,31 @@ class Fractions:
                 total = self.bounded(total + a * b)
         return self.short(total)
 
+    def elements(self, matrix: sympy.Matrix) -> list[Row]:
+        """Elements of a matrix, row by row; raises as for one."""
+        return [[self.element(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
+
+    def solve_held(self, M: Sequence[Row], J: Sequence[Row], loads: Sequence[Row], offsets: Sequence[Row]) -> list[Row]:
+        """Accelerations X under loads with constraints kept: ``M X - J^T L = loads`` and ``J X = offsets``.
+
+        Parameters
+        ----------
+        M, J : sequence of rows, (n, n) and (m, n)
+        loads, offsets : sequence of rows, (n, k) and (m, k)
+
+        Returns
+        -------
+        list of rows, (n, k)
+
+        Raises
+        ------
+        SingularError, TooLongError
+            As of :meth:`solve_definite`.
+        """
+        bordered = [[*row, *(-held[i] for held in J)] for i, row in enumerate(M)]
+        bordered += [[*held, *(self.field.zero for _ in J)] for held in J]
+        return self.solve_definite(bordered, [*loads, *offsets])[: len(M)]
+
     def solve_definite(self, A: Sequence[Row], B: Sequence[Row]) -> list[Row]:
         """Solve ``A X = B`` by elimination along the diagonal, ``A`` a mass matrix, perhaps bordered by constraints.
 

@@ -123,20 +123,17 @@ class _Response:
         directions = (*model.M, *model.J, *model.W_N, *model.W_T)
         if not _is_short(directions):
             return cls(held)
-        n, m, k = model.M.rows, model.J.rows, model.W_N.cols
+        k = model.W_N.cols
         try:
-            M, J, W_N, W_T = (_elements(held, matrix) for matrix in (model.M, model.J, model.W_N, model.W_T))
-            zero = held.field.zero
-            bordered = [[*M[i], *(-row[i] for row in J)] for i in range(n)] + [[*row, *[zero] * m] for row in J]
-            right = [[*W_N[i], *W_T[i]] for i in range(n)] + [[zero] * (k + model.W_T.cols) for _ in range(m)]
-            solved = held.solve_definite(bordered, right)[:n]
+            M, J, W_N, W_T = map(held.elements, (model.M, model.J, model.W_N, model.W_T))
+            none = [[held.field.zero] * (k + model.W_T.cols) for _ in J]
+            solved = held.solve_held(M, J, [[*row, *other] for row, other in zip(W_N, W_T, strict=True)], none)
         except (TooLongError, SingularError):
             return cls(held)
         free: Row | None = None
         try:
             if _is_short((*directions, *model.h, *model.zeta_B)):
-                forces = [*model.h, *(-model.zeta_B)]
-                free = [row[0] for row in held.solve_definite(bordered, [[held.element(f)] for f in forces])[:n]]
+                free = [row[0] for row in held.solve_held(M, J, *map(held.elements, (model.h, -model.zeta_B)))]
         except TooLongError:
             free = None
         return cls(held, W_N, W_T, free, [row[:k] for row in solved], [row[k:] for row in solved])
@@ -225,10 +222,6 @@ def _expression(held: Fractions, left: Row, right: Row, rest: sympy.Expr | None 
     except TooLongError:
         return None
     return value if _is_shown(value) else None
-
-
-def _elements(held: Fractions, matrix: sympy.Matrix) -> list[Row]:
-    return [[held.element(entry) for entry in matrix.row(i)] for i in range(matrix.rows)]
 
 
 def _is_short(expressions: Iterable[sympy.Expr]) -> bool:

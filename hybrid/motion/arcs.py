@@ -17,12 +17,12 @@ from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.chebyshev import BETWEEN, NODES, between
 from hybrid.motion.events import first_event
 from hybrid.motion.spatial_slip import (
+    begun,
     has_begun,
     passes_by,
     references,
     stop_of_slip,
     unstable_beginning,
-    while_it_begins,
 )
 from hybrid.motion.steps import Step, Stepper, constant_step
 
@@ -209,14 +209,10 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    settings = watch.settings
-    if spatial_slides(constraints.parts):
-        known = references(constraints, t, y, directions, settings)
-        watch.flow.set_references(known)
-        unstable = unstable_beginning(watch, constraints, t, y, known)
-        if unstable is not None:
-            raise ComputationError(unstable)
-        settings = while_it_begins(watch, known)
+    known, settings = begun(watch, constraints, t, y, directions)
+    unstable = unstable_beginning(watch, constraints, t, y, known)
+    if unstable is not None:
+        raise ComputationError(unstable)
     stepper: Rest | Stepper
     if trial is not None:
         stepper = trial.stepper
@@ -325,7 +321,8 @@ class _Way:
         watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
         stop = stop_of_slip(watch, constraints, self.start, t, y)
         if stop is not None:
-            return FollowedArc((*self.steps, stop.step), stop.step.end, stop.step.last, (stop.guard,))
+            last, guard = stop
+            return FollowedArc((*self.steps, last), last.end, last.last, (guard,))
         begins = self.settings is not watch.settings
         watch.flow.set_references(references(constraints, t, y, self.directions if begins else {}, watch.settings))
         if begins and has_begun(watch, constraints, step, y):

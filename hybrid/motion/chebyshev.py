@@ -23,6 +23,7 @@ _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = SUMMED  # relative size of the last coefficients of a resolved series
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
+_HALVINGS = 60
 _NEWTON = 60
 TANGENT = math.sqrt(_RESOLVED)
 """A slope this small next to the rest of the function counts as none: that of a double zero, as well as it is known."""
@@ -149,7 +150,7 @@ def _descend(
     depth: int,
 ) -> float | None:
     if not np.isfinite(values).all():  # a pole at a node
-        return _bracketed(function, low + NODES * (high - low), values < -floor)
+        return bracketed(function, low + NODES * (high - low), values < -floor)
     order, reduced = deflate(values, start)
     coefficients = series(reduced)
     size = float(np.abs(coefficients).sum())
@@ -160,9 +161,9 @@ def _descend(
         return None
     if resolved or depth >= MAX_HALVINGS:
         if not resolved:  # a kink, to which no series converges, or a jump, at which the function is not small
-            bracketed = _bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
-            if bracketed is not None and abs(function(np.array([bracketed]))[0]) <= _EPSILON**0.5 * size:
-                return bracketed
+            crossed = bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
+            if crossed is not None and abs(function(np.array([crossed]))[0]) <= _EPSILON**0.5 * size:
+                return crossed
         s = _descent_of(coefficients, order, floor + _rounding(values))
         return None if s is None else low + s * (high - low)
     middle = (low + high) / 2
@@ -171,22 +172,59 @@ def _descend(
         found = _descend(function, function(points), left, right, known, floor, depth + 1)
         if found is not None:
             return found
-    return _bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
+    return bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
 
 
 def _rounding(values: Array) -> float:
     return 8 * _EPSILON * float(np.abs(values).max())
 
 
-def _bracketed(function: Callable[[Array], Array], points: Array, below: NDArray[np.bool_]) -> float | None:
-    """Where a function falls below zero before the first of its points that lies there; the halves may both miss it."""
+def bracketed(function: Callable[[Array], Array], points: Array, below: NDArray[np.bool_]) -> float | None:
+    """Just after where a function falls below zero before the first of its points that lies there.
+
+    Only the signs of its values count, so that it may jump or have a pole; the halves of a step may both miss it.
+
+    Parameters
+    ----------
+    function : callable
+        Array of points in [0, 1] to array of values.
+    points : array, (m,)
+        Ascending.
+    below : array of bool, (m,)
+        Where it lies below zero.
+
+    Returns
+    -------
+    float or None
+        None if it lies there at no point, or at the first one.
+    """
     first = int(np.argmax(below))
-    if first == 0:  # none, or no point above before
+    if first == 0:
         return None
-    low, high = float(points[first - 1]), float(points[first])
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (low, middle) if function(np.array([middle]))[0] < 0.0 else (middle, high)
+    _, high = halved(float(points[first - 1]), float(points[first]), lambda s: not function(s)[0] < 0.0)
     return high
+
+
+def halved(low: float, high: float, holds: Callable[[Array], bool]) -> tuple[float, float]:
+    """Two numbers next to each other between which something ceases to hold.
+
+    Parameters
+    ----------
+    low, high : float
+        In [0, 1]; it holds at the first and not at the second.
+    holds : callable
+        Array of one number to bool.
+
+    Returns
+    -------
+    float, float
+    """
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if holds(np.array([middle])) else (low, middle)
+    return low, high
 
 
 def deflate(values: Array, start: float | None) -> tuple[int, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import USERS, Guard, GuardKind
-from hybrid.motion.chebyshev import NODES, excludes_zero, first_descent
+from hybrid.motion.chebyshev import NODES, bracketed, excludes_zero, first_descent, halved
 from hybrid.motion.steps import PLACES, Step, end_at, resampled
 from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, NOTHING
 
@@ -28,7 +28,6 @@ __all__ = [
     "SINGULAR_FROM",
     "Functions",
     "Watch",
-    "change_of_sign",
     "first_event",
     "is_known_zero",
     "jump",
@@ -39,7 +38,6 @@ __all__ = [
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-_HALVINGS = 60
 _SMALL = CLEAR  # of its usual size over the step: a function this large where it changes its sign jumps
 
 
@@ -73,7 +71,7 @@ def loss(function: Function, row: Array, *, start: float | None = None, floor: f
     first = int(np.argmin(np.isfinite(row)))
     if first == 0:
         return 0.0, True
-    low, _ = _halved(float(PLACES[first - 1]), float(PLACES[first]), lambda s: bool(np.isfinite(function(s)[0])))
+    low, _ = halved(float(PLACES[first - 1]), float(PLACES[first]), lambda s: bool(np.isfinite(function(s)[0])))
     values = function(NODES * low)
     if not np.isfinite(values).all():
         return low, True
@@ -104,42 +102,7 @@ def jump(function: Function, row: Array, s: float) -> float | None:
     """
     if abs(float(function(np.array([s]))[0])) <= _SMALL * np.median(np.abs(row)):
         return s
-    return change_of_sign(function, row)
-
-
-def change_of_sign(function: Function, row: Array) -> float | None:
-    """Just after the first point from which a function of [0, 1] is negative.
-
-    Only the signs of its values count, so that it may jump or have a pole.
-
-    Parameters
-    ----------
-    function : callable
-        Array of points in [0, 1] to array of values.
-    row : array, (19,)
-        Its values at ``PLACES``.
-
-    Returns
-    -------
-    float or None
-        None if no value is negative, or the first one is.
-    """
-    negative = np.flatnonzero(row < 0.0)
-    if negative.size == 0 or negative[0] == 0:
-        return None
-    last, first = float(PLACES[negative[0] - 1]), float(PLACES[negative[0]])
-    _, high = _halved(last, first, lambda s: bool(function(s)[0] >= 0.0))
-    return high
-
-
-def _halved(low: float, high: float, holds: Callable[[Array], bool]) -> tuple[float, float]:
-    """Two numbers next to each other between which something ceases to hold."""
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if holds(np.array([middle])) else (low, middle)
-    return low, high
+    return bracketed(function, PLACES, row < 0.0)
 
 
 Functions = Callable[[Array, Array], Array]
@@ -316,7 +279,7 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
         row = np.concatenate([row[1:2], row[1:]])  # the pole from which the arc starts
     start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
     if np.isinf(row[1:-1]).any() and not np.isnan(row).any():
-        place = change_of_sign(_function(watch, step, position), row)
+        place = bracketed(_function(watch, step, position), PLACES, row < 0.0)
         return None if place is None else (place, _Fall.JUMP)
     if np.isnan(row).any():
         floor = watch.floors.get(position, 0.0)

@@ -22,14 +22,13 @@ from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called
-from hybrid.contact.table import spatial_slides
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import Rest, Trial
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
-from hybrid.motion.spatial_slip import references, while_it_begins
+from hybrid.motion.spatial_slip import begun
 from hybrid.motion.steps import PLACES, Stepper
 from hybrid.tolerances import ROUNDING, SUMMED
 
@@ -406,11 +405,7 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    settings = watch.settings
-    if spatial_slides(constraints.parts):
-        known = references(constraints, t, y, choice.directions, settings)
-        watch.flow.set_references(known)
-        settings = while_it_begins(watch, known)
+    _, settings = begun(watch, constraints, t, y, choice.directions)
     if constraints.hold_everything(t, q, v):
         resting = Rest(watch, t, y, t_end)
         rest = resting.step()

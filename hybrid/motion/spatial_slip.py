@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Reference",
-    "SlipEnd",
+    "begun",
     "has_begun",
     "passes_by",
     "references",
     "stop_of_slip",
     "unstable_beginning",
-    "while_it_begins",
 ]
 
 Array = NDArray[np.float64]
@@ -46,21 +45,6 @@ _BRIEF = NOTHING  # of the time that has passed: over so short a time the decele
 
 
 References = Mapping[str, Reference]
-
-
-@attrs.frozen(eq=False)
-class SlipEnd:
-    """Where a slip ends soon after a state.
-
-    Attributes
-    ----------
-    step : Step
-        From the state to the end.
-    guard : Guard
-    """
-
-    step: Step
-    guard: Guard
 
 
 def references(
@@ -98,6 +82,29 @@ def references(
         else:
             found[part.name] = Reference(slip / max(size, LEAST), floor)
     return found
+
+
+def begun(
+    watch: Watch, constraints: Constraints, t: float, y: Array, directions: Mapping[str, Array]
+) -> tuple[dict[str, Reference], Settings]:
+    """The references of the spatial slips of an arc that begins, which its flow takes, and the settings to follow it.
+
+    Parameters
+    ----------
+    watch : Watch
+    constraints : Constraints
+    t : float
+    y : array, (2n,)
+    directions : mapping of str to array, (2,)
+        Those in which slips begin.
+
+    Returns
+    -------
+    mapping of str to Reference, Settings
+    """
+    known = references(constraints, t, y, directions, watch.settings)
+    watch.flow.set_references(known)
+    return known, while_it_begins(watch, known)
 
 
 def while_it_begins(watch: Watch, known: Mapping[str, Reference]) -> Settings:
@@ -168,7 +175,7 @@ def _slip(part: ElementMode, terms: Terms, v: Array) -> tuple[Array, float]:
     return terms.slip[columns], max(_ROUNDING * float(np.max(summands)), _SMALLEST)
 
 
-def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> SlipEnd | None:
+def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> tuple[Step, Guard] | None:
     """Where a spatial slip that is nearly zero ends.
 
     A slip that turns does so ever faster as it ends, as ``1/slip``, so that no step reaches the end. Its direction has
@@ -185,8 +192,8 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
 
     Returns
     -------
-    SlipEnd or None
-        None where no slip is about to end.
+    Step and Guard, or None
+        From the state to the end of the slip; None where none is about to end.
     """
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
@@ -212,9 +219,8 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
         return None
     name, wait = min(waits.items(), key=lambda item: item[1])
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
-    return SlipEnd(
-        step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait), Guard(GuardKind.SLIP, (name,))
-    )
+    step = step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait)
+    return step, Guard(GuardKind.SLIP, (name,))
 
 
 def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, known: References) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.activity import Activity, element_activities, element_names
+from hybrid.contact.activity import Activity, activity_pattern, element_names
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import posture
 from hybrid.contact.table import force_elements, has_stiction
@@ -120,7 +120,7 @@ def time_stepping(
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, tolerances=tolerances)
-    _check_start(dynamics, state, tolerances)
+    persisting = _persisting(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)
     count = max(1, math.ceil((t_end - state.t) / step - NOTHING))
     if count > _MOST_STEPS:
@@ -130,7 +130,7 @@ def time_stepping(
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
         with interruptible(keeps=keeps):
-            _march(record, count, tolerances, progress)
+            _march(record, count, persisting, tolerances, progress)
     except KeyboardInterrupt:
         if not keeps:
             raise
@@ -142,17 +142,21 @@ def time_stepping(
     return _trajectory(record, dict(parameters or {}))
 
 
-def _check_start(dynamics: Dynamics, state: State, tolerances: Tolerances) -> None:
+def _persisting(dynamics: Dynamics, state: State, tolerances: Tolerances) -> frozenset[str]:
+    """Contacts that are closed at a start, which must be admissible."""
     terms = dynamics.terms(state.q, state.v, t=state.t)
     scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
-    found = element_activities(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
-    activities = {name: Activity(int(value)) for name, value in zip(element_names(dynamics), found, strict=True)}
+    found = activity_pattern(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
+    activities = dict(zip(element_names(dynamics), found, strict=True))
     check_start(dynamics, state, activities, collides=True, tolerances=tolerances)
+    apart = (Activity.OPEN, Activity.APPROACHING)
+    return frozenset(name for name in dynamics.contacts if activities[name] not in apart)
 
 
 def _march(
     record: _Record,
     count: int,
+    persisting: frozenset[str],
     tolerances: Tolerances,
     progress: Callable[[float, float], None] | None,
 ) -> None:
@@ -161,7 +165,6 @@ def _march(
     held = Constraints(dynamics, (), terms_at)
     start = record.t[0]
     made: VelocityStep | None = None
-    persisting = _closed(dynamics, start, record.q[0], record.v[0], tolerances)
     for index in range(count):
         q, v = record.q[-1], record.v[-1]
         middle, t = q + h / 2 * v, start + (index + 0.5) * h
@@ -188,15 +191,6 @@ def _march(
         record.steps.append(made)
         if progress is not None:
             progress(end - start, count * h)
-
-
-def _closed(dynamics: Dynamics, t: float, q: Array, v: Array, tolerances: Tolerances) -> frozenset[str]:
-    """Contacts that are closed at a state and stay so for the moment."""
-    terms = dynamics.terms(q, v, t=t)
-    scales = scales_of(dynamics, terms, q, v, t=t)
-    is_closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
-    is_closed &= np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot
-    return frozenset(name for name, closed in zip(dynamics.contacts, is_closed, strict=True) if closed)
 
 
 def _trajectory(record: _Record, parameters: Values) -> Trajectory:

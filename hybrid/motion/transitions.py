@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, element_activities, element_names, moves
+from hybrid.contact.activity import Activity, activity_pattern, element_names, moves
 from hybrid.contact.guards import RELEASES, USERS, Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.reduction import free_motion
@@ -110,10 +110,8 @@ def moment_at_start(context: Context, t: float, q: Array, v: Array, sides: Mappi
     """
     terms = context.terms(t, q, v)
     scales = context.scales(t, q, v, terms)
-    found = element_activities(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
-    names = element_names(context.dynamics)
-    activities = {name: Activity(int(value)) for name, value in zip(names, found, strict=True)}
-    return Moment(t, q, v, activities, sides)
+    found = activity_pattern(context.dynamics, terms, scales, sides=sides, tolerances=context.settings.tolerances)
+    return Moment(t, q, v, dict(zip(element_names(context.dynamics), found, strict=True)), sides)
 
 
 def moment_after(

@@ -127,8 +127,8 @@ def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:
     return stacked
 
 
-def function_of(source: str, name: str, names: Mapping[str, Any]) -> Callable[..., Any]:
-    """A function from source that this package has written, in which no text of the user's is.
+def functions_of(source: str, name: str, *scopes: Mapping[str, Any]) -> list[Callable[..., Any]]:
+    """A function from source that this package has written, in which no text of the user's is, once for each scope.
 
     Parameters
     ----------
@@ -136,22 +136,23 @@ def function_of(source: str, name: str, names: Mapping[str, Any]) -> Callable[..
         With one definition.
     name : str
         Of the function.
-    names : mapping of str to object
+    *scopes : mapping of str to object
         What the source may use.
 
     Returns
     -------
-    callable
+    list of callable
 
     Examples
     --------
-    >>> function_of("def twice(x): return x + x", "twice", {})(2.0)
+    >>> [twice] = functions_of("def twice(x): return x + x", "twice", {})
+    >>> twice(2.0)
     4.0
     """
-    scope = dict(names)
-    exec(compile(source, f"<derived {name}>", "exec"), scope)  # noqa: S102  # our own generated source
-    found: Callable[..., Any] = scope[name]
-    return found
+    code, own = compile(source, f"<derived {name}>", "exec"), [dict(scope) for scope in scopes]
+    for scope in own:
+        exec(code, scope)  # noqa: S102  # our own generated source
+    return [scope[name] for scope in own]
 
 
 def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Sequence[int]) -> Kernel:
@@ -189,16 +190,13 @@ def compile_kernel(graph: Graph, quantities: Mapping[str, Any], arguments: Seque
     lines += [f"    {name} = {text}" for _, name, text in assigned]
     lines.append("    return (" + "".join(f"{text}, " for text in entries) + ")")
     source = "\n".join(lines)
-    code, arrays, scalars = compile(source, "<derived kernel>", "exec"), dict(_ARRAYS), dict(_SCALARS)
-    exec(code, arrays)  # noqa: S102  # our own generated source
-    exec(code, scalars)  # noqa: S102  # our own generated source
     shapes = {name: block.shape for name, block in blocks.items()}
     places = {int(node): index for index, node in enumerate(arguments)}
     used = {
         name: frozenset(places[node] for node in graph.needed(block.ravel().tolist()) if node in places)
         for name, block in blocks.items()
     }
-    return Kernel(shapes, source, used, arrays["kernel"], scalars["kernel"])
+    return Kernel(shapes, source, used, *functions_of(source, "kernel", _ARRAYS, _SCALARS))
 
 
 def _texts(
@@ -334,11 +332,7 @@ def compile_program(
     lines += [*early, f"    def f({names[time]}, y):"]
     lines += [f"        {line}" for line in (*unpacked(state, "y"), *unpacked(extra, "extra"))]
     lines += [*late, f"        return ({''.join(f'{text}, ' for text in texts)})", "    return f"]
-    code = compile("\n".join(lines), "<program of one mode>", "exec")
-    scalar, vector = dict(_SCALARS), dict(_ARRAYS)
-    exec(code, scalar)  # noqa: S102  # our own generated source
-    exec(code, vector)  # noqa: S102  # our own generated source
-    return Program(scalar["make"], vector["make"])
+    return Program(*functions_of("\n".join(lines), "make", _SCALARS, _ARRAYS))
 
 
 @attrs.frozen(eq=False)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hybrid.expressions.kernel import StraightLine, function_of
+from hybrid.expressions.kernel import StraightLine, functions_of
 from hybrid.expressions.recording import (
     NotRecordable,
     Recorded,
@@ -295,7 +295,8 @@ def straight_line(function: Callable[..., Sequence[Any]], samples: Sequence[Arra
     ends = list(itertools.accumulate((array.size for array in results), initial=0))
     parts = itertools.starmap(slice, itertools.pairwise(ends))
     places = tuple(zip(parts, (None if array.ndim == 1 else array.shape for array in results), strict=True))
-    return StraightLine(source, function_of(source, "written", names), places)
+    (written,) = functions_of(source, "written", names)
+    return StraightLine(source, written, places)
 
 
 def _source(recording: Recording, shapes: Sequence[tuple[int, ...]], results: Sequence[Any]) -> str:

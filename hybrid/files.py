@@ -299,13 +299,22 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
                 raise FileError(f"line {lines.line_num}: {wrong}", source)
             try:
                 numbers.extend(map(float, row))
-            except ValueError as error:
-                raise FileError(f"line {lines.line_num}: {error}", source) from None
+            except ValueError:
+                title, cell = next(item for item in zip(titles, row, strict=True) if not _is_number(item[1]))
+                raise FileError(f"line {lines.line_num}: {title} is {cell[:40]!r}, no number", source) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"is no CSV table: {error}", source) from None
     if not numbers:
         raise FileError(f"has no {rows_are}", source)
     return dict(zip(titles, np.frombuffer(numbers).reshape(-1, len(titles)).T, strict=True))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -218,7 +218,8 @@ def _starts(
             raise StateError("starts need at least one row, and as many values of every name")
         return tuple(starts), np.stack(columns, axis=1), None
     if n is None or not 1 <= n <= _MOST:
-        raise StateError(f"n {n}: give a number of draws from 1 to {_MOST}")
+        given = "n is not given" if n is None else f"n {n}"
+        raise StateError(f"{given}: give a number of draws from 1 to {_MOST}")
     if not 0 <= seed < _SEEDS:
         raise StateError(f"seed {seed}: it must be a whole number from 0 to 2**128 - 1")
     axes = [Axis(name, low, high) for name, (low, high) in (vary or {}).items()]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis.engines import Engine
 
-__all__ = ["engine_options", "opened_engine", "store_option", "stored_line", "was_finished"]
+__all__ = ["engine_options", "opened_engine", "resumption", "store_option", "stored_line", "was_finished"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -131,6 +131,21 @@ def stored_line(store: Path | None, *, was_kept: bool) -> Iterator[str]:
     """
     if store is not None:
         yield f"Read from {store}, where it was kept." if was_kept else f"Kept in {store}."
+
+
+def resumption(store: Path | None) -> str:
+    """How an interrupted command is resumed.
+
+    Parameters
+    ----------
+    store : Path or None
+
+    Returns
+    -------
+    str
+        A clause for the end of a message.
+    """
+    return "the same command goes on" if store is not None else "with --store DIR, which keeps them, it could go on"
 
 
 @contextmanager

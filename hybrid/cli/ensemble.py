@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from hybrid import reporting
 from hybrid.cli.arguments import LAWS, impact_law, output_option, parameter_option, pin_option, plot_option
-from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
+from hybrid.cli.engines import engine_options, opened_engine, resumption, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import whole_ranges
@@ -118,7 +118,7 @@ def ensemble(
     if found.failures:
         ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
     elif found.n_missing:
-        reason = f"interrupted: {found.n_missing} of {found.n} motions are missing"
+        reason = f"interrupted: {found.n_missing} of {found.n} motions are missing; {resumption(store)}"
         ending = (ExitStatus.INTERRUPTED, reason)
     return Answered(answer, _description(answer), written, ending)
 
@@ -158,6 +158,9 @@ def _record(found: Ensemble) -> dict[str, Any]:
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     drawn = "given" if answer["seed"] is None else f"drawn with seed {answer['seed']}"
     yield f"{answer['mechanism']}: {answer['n']} starts, {drawn}; {number(answer['seconds'])} s"
+    if answer["handed_over"]:
+        reasons = "; ".join(f"{reason} ({count})" for reason, count in answer["handed_over_reasons"].items())
+        yield f"{answer['handed_over']} of them were followed one by one, which takes longer: {reasons}."
     yield ""
     for title, key in (("How motions end", "terminations"), ("Verdict at the end", "verdicts"), ("Events", "events")):
         if answer[key]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import branch_option, parameter_option, pin_option, plot_option, plot_style_option
-from hybrid.cli.engines import engine_options, opened_engine, store_option, stored_line, was_finished
+from hybrid.cli.engines import engine_options, opened_engine, resumption, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import axes_option, two_axes
@@ -84,10 +84,10 @@ def map_(
     is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
     answer = {"mechanism": asked.declared.name, **map_record(found)}
     written = _written(plot if is_drawn else None, store, was_kept=was_kept)
-    return Answered(answer, _description(answer), written, _ending(found, is_drawn=is_drawn))
+    return Answered(answer, _description(answer), written, _ending(found, store, is_drawn=is_drawn))
 
 
-def _ending(found: RegionMap, *, is_drawn: bool) -> tuple[ExitStatus, str] | None:
+def _ending(found: RegionMap, store: Path | None, *, is_drawn: bool) -> tuple[ExitStatus, str] | None:
     """What keeps a map from being whole."""
     if found.failures:
         lines = [f"not computed: {failure}" for failure in found.failures[:_SHOWN]]
@@ -95,7 +95,8 @@ def _ending(found: RegionMap, *, is_drawn: bool) -> tuple[ExitStatus, str] | Non
         lines += [f"... and {more} more"] if more > 0 else []
         return ExitStatus.NOT_COMPUTED, "\n".join(lines)
     if not found.is_complete:
-        return ExitStatus.INTERRUPTED, f"interrupted: {found.n_missing} of {found.cells} cells are missing"
+        missing = f"{found.n_missing} of {found.cells} cells are missing"
+        return ExitStatus.INTERRUPTED, f"interrupted: {missing}; {resumption(store)}"
     return None if is_drawn else (ExitStatus.INTERRUPTED, "interrupted: the map is not drawn")
 
 

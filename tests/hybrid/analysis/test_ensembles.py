@@ -112,7 +112,7 @@ def test_an_interrupt_keeps_what_is_there():
     ("options", "message"),
     [
         ({"n": 0}, "n 0"),
-        ({"n": None}, "n None"),
+        ({"n": None}, "n is not given"),
         ({"seed": -1}, "seed -1"),
         ({"seed": 2**128}, "from 0 to"),
         ({"vary": {}}, "at least one range"),
@@ -176,7 +176,7 @@ def test_the_command_counts_the_same(tmp_path, capsys):
     [
         (["--vary=phi=0:1", "--vary=phi=1:2", "--n=2"], "twice"),
         (["--vary=phi=0:1:5", "--n=2"], "no cells"),
-        (["--vary=phi=0:1"], "n None"),
+        (["--vary=phi=0:1"], "n is not given"),
         (["--n=2"], "range"),
         (["--starts=pyproject.toml", "--seed=1"], "--seed draws starts, which --starts gives"),
     ],
@@ -191,7 +191,7 @@ def test_bad_words_are_refused(words, message, capsys):
     [
         ("phi,colour\n1,2\n", "column colour: no such pin or parameter"),
         ("phi,phi_dot\n1,2\n", "column phi_dot is also given a value"),
-        ("phi,slip.tip\n1,2\n\n1,\n", "line 4: could not convert string to float"),
+        ("phi,slip.tip\n1,2\n\n1,\n", "line 4: slip.tip is '', no number"),
         ("phi,slip.tip\n1,2\n3\n", "line 3: 1 entries, the first line names 2"),
         ("phi,phi\n1,2\n", "has the column 'phi' twice"),
         ("phi,slip.tip\n\xff", "no CSV table"),

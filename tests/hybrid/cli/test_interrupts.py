@@ -1,6 +1,7 @@
 """Ctrl-C as the system sends it: Python raises it, commands say that their answer is partial."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -120,6 +121,20 @@ FALL = ["simulate", "bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=1"]
 def test_an_interrupt_behind_the_last_cell_or_step_loses_nothing(where, arguments):
     found = json.loads(interrupted(AFTER_ALL.format(*where), *arguments, "--json", status=0))
     assert found["complete"] is True
+
+
+@pytest.mark.parametrize(
+    ("kept", "clause"),
+    [(True, "the same command goes on"), (False, "with --store DIR, which keeps them, it could go on")],
+)
+def test_an_interrupted_map_says_how_it_goes_on(kept, clause, tmp_path):
+    store = [f"--store={tmp_path / 'kept'}"] if kept else []
+    command = ["map", "rod_on_incline", *PLANE, "--pin=slip.tip=-1", *store]
+    ended = subprocess.run(
+        [sys.executable, "-c", CHILD.format(AT_HALF), *command], capture_output=True, text=True, timeout=500
+    )
+    assert ended.returncode == 130
+    assert re.search(rf"interrupted: \d+ of 4000000 cells are missing; {clause}\n", ended.stderr)
 
 
 WHILE_KEPT = """

@@ -9,6 +9,7 @@ import numpy as np
 
 import lcp
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.smooth import label_at_rest
 from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 
@@ -145,12 +146,9 @@ def _label(
         return ContactMode.FREE
     if not element.tangential:
         return ContactMode.CLOSED
-    motion = np.array(element.direction if element.direction is not None else a[list(element.tangential)])
-    if element.direction is None and np.linalg.norm(motion) <= merge * max(size[1], 1.0):
-        return ContactMode.STICK
-    if len(motion) == 2:
-        return ContactMode.SLIDE
-    return ContactMode.SLIDE_PLUS if motion[0] > 0 else ContactMode.SLIDE_MINUS
+    if element.direction is not None:
+        return ContactMode.of_slip(element.direction, len(element.tangential))
+    return label_at_rest(a[list(element.tangential)], merge * max(size[1], 1.0))
 
 
 def _ended(status: lcp.Status) -> str:

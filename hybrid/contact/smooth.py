@@ -46,11 +46,8 @@ def label_at_rest(acceleration: NDArray[np.float64], limit: float) -> ContactMod
     >>> label_at_rest(np.array([-2.0]), 1e-10).value, label_at_rest(np.array([0.0]), 1e-10).value
     ('slide-', 'stick')
     """
-    if not np.linalg.norm(acceleration) > limit:
-        return ContactMode.STICK
-    if len(acceleration) == 2:
-        return ContactMode.SLIDE
-    return ContactMode.SLIDE_PLUS if acceleration[0] > 0 else ContactMode.SLIDE_MINUS
+    moves = np.linalg.norm(acceleration) > limit
+    return ContactMode.of_slip(acceleration.tolist() if moves else None, len(acceleration))
 
 
 def named(

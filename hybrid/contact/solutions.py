@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import numpy as np
@@ -14,12 +14,14 @@ from hybrid.contact.families import contains, extreme_points, family_accelerates
 from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
+
+T = TypeVar("T")
 
 _DIRECTIONS = 3  # and their opposites: a coherently oriented fan has the same count in all; one decides, the rest guard
 _SEED = 20170112
@@ -81,14 +83,7 @@ def physical_solutions(
             _failing(item),
         )
     )
-    groups: list[list[Candidate]] = []
-    for item in consistent:
-        for group in groups:
-            if _same(problem, group[0], item, scale, tolerances):
-                group.append(item)
-                break
-        else:
-            groups.append([item])
+    groups = _grouped(consistent, lambda first, item: _same(problem, first, item, scale, tolerances))
     return tuple(
         PhysicalSolution(
             tuple(group),
@@ -121,14 +116,19 @@ def distinct_accelerations(
     list of list of PhysicalSolution
         Every solution in one group, in the order given.
     """
-    groups: list[list[PhysicalSolution]] = []
-    for solution in solutions:
+    return _grouped(solutions, lambda first, other: _same_acceleration(first, other, tolerances.merge))
+
+
+def _grouped(items: Iterable[T], is_same: Callable[[T, T], bool]) -> list[list[T]]:
+    """Items in groups, each with those that are the same as its first."""
+    groups: list[list[T]] = []
+    for item in items:
         for group in groups:
-            if _same_acceleration(group[0], solution, tolerances.merge):
-                group.append(solution)
+            if is_same(group[0], item):
+                group.append(item)
                 break
         else:
-            groups.append([solution])
+            groups.append([item])
     return groups
 
 

@@ -73,6 +73,8 @@ def explore(
             write_whole(offline, page)
         if as_json:
             print_json({"page": str(offline)})
+        else:
+            click.echo(f"The page is in {offline}.")
         return
     if pins or parameters:
         raise click.UsageError("--pin and --param are for --offline: the page has sliders")

@@ -232,3 +232,13 @@ def test_bad_arguments_are_refused_in_one_line(arguments, words, capsys):
 
     assert main(["explore", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_a_page_without_a_server_is_told_where_it_lies(monkeypatch, tmp_path, capsys):
+    from hybrid.cli import main
+
+    monkeypatch.setattr("hybrid.explorer.offline_page", lambda *_, **__: "a page")
+    page = tmp_path / "page.html"
+    assert main(["explore", "rod_on_incline", "--offline", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == "a page"
+    assert capsys.readouterr().out == f"The page is in {page}.\n"

@@ -241,6 +241,26 @@ class Partials:
         """
         return self._evaluated(self._parameter, t, y, forces, parameters)
 
+    def slopes(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+        """Derivatives with respect to ``(q, v, t, parameters)`` at N instants.
+
+        Parameters
+        ----------
+        t : array, (N,)
+            In s.
+        y : array, (N, 2n)
+            Positions and velocities.
+        forces : Forces
+        parameters : mapping
+            Values that replace those of the declaration.
+
+        Returns
+        -------
+        dict of array, (N, size of the quantity, 2n + 1 + number of parameters)
+        """
+        state, parameter = (of(t, y, forces, parameters) for of in (self.state, self.parameter))
+        return {name: np.concatenate([state[name], parameter[name]], axis=2) for name in state}
+
     def _evaluated(
         self, jacobians: _Jacobians, t: Array, y: Array, forces: Forces, parameters: Values
     ) -> dict[str, Array]:

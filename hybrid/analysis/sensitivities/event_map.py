@@ -228,8 +228,7 @@ def held_rows(point: Point) -> Array:
             rows += [gap[part.index], gap_dot[part.index]]
         if part.sticks:
             rows += [slip[column] for column in part.columns]
-    size = len(point.f) + 1 + point.parameter_slopes.shape[1]
-    return np.array(rows).reshape(len(rows), size)
+    return np.array(rows).reshape(len(rows), slip.shape[1])
 
 
 def admissible(point: Point) -> tuple[Array, Array]:

@@ -80,9 +80,7 @@ class ImpactSite:
         forces = self.impulsive(np.zeros((1, self.n))) if forces is None else forces
         N = len(forces.a)
         y, t = np.tile(np.concatenate([self.q, v]), (N, 1)), np.full(N, self.t)
-        state = self.partials.state(t, y, forces, self.parameters)
-        parameter = self.partials.parameter(t, y, forces, self.parameters)
-        return {name: np.concatenate([state[name], parameter[name]], axis=2) for name in state}
+        return self.partials.slopes(t, y, forces, self.parameters)
 
     def impulsive(self, change: Array, *impulses: Array) -> Forces:
         """Changes of velocity (N, n) with their impulses at contacts, columns and constraints; by default none."""

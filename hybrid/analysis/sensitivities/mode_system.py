@@ -248,18 +248,16 @@ class Point:
     system : ModeSystem
     at : Response
         With N = 1.
-    state, parameter : dict of array
-        Derivatives of every quantity with respect to ``(q, v, t)`` and to the parameters, (1, size, z).
-    state_slopes, parameter_slopes : array, (u, z)
-        Derivatives of accelerations and forces.
+    found : dict of array, (1, size, 2n + 1 + c)
+        Derivatives of every quantity with respect to ``(q, v, t, parameters)``.
+    unknown_slopes : array, (u, 2n + 1 + c)
+        Those of accelerations and forces.
     """
 
     system: ModeSystem
     at: Response
-    state: dict[str, Array]
-    parameter: dict[str, Array]
-    state_slopes: Array
-    parameter_slopes: Array
+    found: dict[str, Array]
+    unknown_slopes: Array
 
     @property
     def f(self) -> Array:
@@ -268,12 +266,7 @@ class Point:
 
     def slopes(self, name: str) -> Array:
         """Derivatives of a quantity with respect to ``(q, v, t, parameters)``, (size, 2n + 1 + c)."""
-        return np.concatenate([self.state[name][0], self.parameter[name][0]], axis=1)
-
-    @property
-    def unknown_slopes(self) -> Array:
-        """Derivatives of accelerations and forces with respect to ``(q, v, t, parameters)``, (u, 2n + 1 + c)."""
-        return np.concatenate([self.state_slopes, self.parameter_slopes], axis=1)
+        return np.asarray(self.found[name][0])
 
 
 def evaluate_point(system: ModeSystem, t: float, y: Array) -> Point:
@@ -290,8 +283,5 @@ def evaluate_point(system: ModeSystem, t: float, y: Array) -> Point:
     Point
     """
     at = system.respond(np.array([t]), np.asarray(y)[None, :])
-    state = system.partials.state(at.t, at.y, at.forces, system.parameters)
-    parameter = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
-    return Point(
-        system, at, state, parameter, system.unknown_slopes(at, state)[0], system.unknown_slopes(at, parameter)[0]
-    )
+    found = system.partials.slopes(at.t, at.y, at.forces, system.parameters)
+    return Point(system, at, found, system.unknown_slopes(at, found)[0])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hybrid.motion.recorded import EventKind
 from hybrid.reporting.regions import lightness
-from hybrid.reporting.scene import constraint_forces
+from hybrid.reporting.scene import apart, at_the_end, observed
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
@@ -249,28 +249,19 @@ def sampled(motion: Trajectory, *, whole: float | None = None) -> MotionSamples:
     >>> int(np.isnan(samples.t).sum())  # behind its one flight
     1
     """
-    dynamics = motion.dynamics
-    k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
-    m = len(dynamics.rigid)
-    lost = np.full(2 * dynamics.n + k + p + m + 1, np.nan)
     span = max(motion.t - motion.t_start if whole is None else whole, LEAST)
     struck = np.array([event.t for event in motion.events if event.kind is EventKind.IMPACT])
     blocks: list[Array] = []
     in_impact: list[NDArray[np.bool_]] = []
     for arc in motion.arcs:
         t = _instants(arc, span)
-        q, v = arc.sample(t)
-        seen = motion.forces(arc, t)
-        rails = constraint_forces(motion, arc, t, q, v, seen)
-        blocks += [np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T, rails]), lost[None, :]]
+        shown = observed(motion, arc, t)
+        blocks += [shown, np.full((1, shown.shape[1]), np.nan)]
         steps = arc.knots[arc.step_of(t)]
         in_impact += [np.isin(steps, struck) & (arc.means is not None), np.array([False])]
     if not blocks:
-        end = np.concatenate([[motion.t], motion.q, motion.v, np.full(k + p + m, np.nan)])
-        blocks, in_impact = [end[None, :]], [np.array([False])]
-    table = np.vstack(blocks)
-    t, q, v, pressing, dragging, held = np.split(table, np.cumsum([1, dynamics.n, dynamics.n, k, p]), axis=1)
-    return MotionSamples(t[:, 0], q, v, pressing, dragging, held, np.concatenate(in_impact))
+        blocks, in_impact = [at_the_end(motion, np.nan)], [np.array([False])]
+    return MotionSamples(*apart(motion, np.vstack(blocks)), np.concatenate(in_impact))
 
 
 def quantity(dynamics: Dynamics, name: str, q: Array, v: Array, t: Array, *, parameters: Values | None) -> Array | None:

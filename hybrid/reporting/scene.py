@@ -26,9 +26,12 @@ __all__ = [
     "Force",
     "Scene",
     "Surface",
+    "apart",
+    "at_the_end",
     "build_scene",
     "constraint_forces",
     "forces_at",
+    "observed",
     "require_drawing",
     "surface_at",
     "surfaces_at",
@@ -250,14 +253,69 @@ def constraint_forces(motion: Trajectory, arc: Arc, t: Array, q: Array, v: Array
     return forces
 
 
+def observed(motion: Trajectory, arc: Arc, t: Array) -> Array:
+    """What is drawn of an arc at some instants, side by side.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    arc : Arc
+    t : array, (N,)
+
+    Returns
+    -------
+    array, (N, 1 + 2 n + k + p + m)
+        Instants, coordinates, velocities, and forces of contacts, of friction and of rigid constraints.
+    """
+    q, v = arc.sample(t)
+    seen = motion.forces(arc, t)
+    held = constraint_forces(motion, arc, t, q, v, seen)
+    return np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T, held])
+
+
+def apart(motion: Trajectory, table: Array) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """The columns that :func:`observed` puts side by side.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    table : array, (N, 1 + 2 n + k + p + m)
+
+    Returns
+    -------
+    t, q, v, lambda_N, lambda_T, lambda_B : array, (N,), (N, n), (N, n), (N, k), (N, p) and (N, m)
+    """
+    n, k, p = _widths(motion)
+    t, q, v, pressing, dragging, held = np.split(table, np.cumsum([1, n, n, k, p]), axis=1)
+    return t[:, 0], q, v, pressing, dragging, held
+
+
+def at_the_end(motion: Trajectory, force: float) -> Array:
+    """The one state of a motion without arcs, as :func:`observed` has it.
+
+    Parameters
+    ----------
+    motion : Trajectory
+    force : float
+        That stands for all forces.
+
+    Returns
+    -------
+    array, (1, 1 + 2 n + k + p + m)
+    """
+    n_forces = sum(_widths(motion)[1:]) + len(motion.dynamics.rigid)
+    return np.concatenate([[motion.t], motion.q, motion.v, np.full(n_forces, force)])[None, :]
+
+
+def _widths(motion: Trajectory) -> tuple[int, int, int]:
+    dynamics = motion.dynamics
+    return dynamics.n, len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
+
+
 def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Instants, positions, velocities, contact forces and those of constraints, both ends of every arc among them."""
-    dynamics = motion.dynamics
-    k, p = len(dynamics.contacts), sum(dynamics.dimension(name) for name in dynamics.columns)
-    span = motion.t - motion.t_start
-    spacing = span / frames
-    m = len(dynamics.rigid)
-    rows: list[tuple[Array, Array, Array, Array, Array, Array]] = []
+    spacing = (motion.t - motion.t_start) / frames
+    rows: list[Array] = []
     skipped = 0.0
     for arc in motion.arcs:
         skipped += arc.end - arc.start
@@ -265,15 +323,9 @@ def _frames(motion: Trajectory, frames: int) -> tuple[Array, Array, Array, Array
             continue  # too many arcs to show each: one in every spacing
         skipped = 0.0
         t = np.linspace(arc.start, arc.end, max(2, int(np.ceil((arc.end - arc.start) / max(spacing, LEAST))) + 1))
-        q, v = arc.sample(t)
-        seen = motion.forces(arc, t)
-        held = constraint_forces(motion, arc, t, q, v, seen)
-        rows.append((t, q, v, seen.lambda_N.T, seen.lambda_T.T, np.nan_to_num(held)))
-    if not rows:
-        still = (np.array([motion.t]), motion.q[None, :], motion.v[None, :])
-        return (*still, np.zeros((k, 1)), np.zeros((p, 1)), np.zeros((m, 1)))
-    t, q, v, lambda_N, lambda_T, lambda_B = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    return t, q, v, lambda_N.T, lambda_T.T, lambda_B.T
+        rows.append(observed(motion, arc, t))
+    t, q, v, lambda_N, lambda_T, lambda_B = apart(motion, np.vstack(rows or [at_the_end(motion, 0.0)]))
+    return t, q, v, lambda_N.T, lambda_T.T, np.nan_to_num(lambda_B).T
 
 
 def surfaces_at(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hybrid.arguments import checks_arguments
 from hybrid.errors import StateError
 from hybrid.reporting.figures import Style, StyleName, new_figure, settings
-from hybrid.reporting.regions import Region, regions
+from hybrid.reporting.regions import Fill, Region, regions
 from hybrid.reporting.samples import quantity, sampled
 from hybrid.reporting.symbols import axis_label, heading
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hybrid.analysis import Axis, Boundary, CertifiedMap, RegionMap
     from hybrid.motion import Trajectory
 
-__all__ = ["draw_over", "finish", "plot_certified_map", "plot_map", "rastered"]
+__all__ = ["draw_over", "fill_cells", "finish", "plot_certified_map", "plot_map", "rastered"]
 
 
 _DOTS = (0, (1.2, 1.4))
@@ -184,23 +184,44 @@ def _singular(axes: Axes, region_map: RegionMap) -> None:
                 axes.axhline(y, color="0.35", linewidth=0.9, linestyle=":", zorder=4)
 
 
-def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
-    from matplotlib.colors import ListedColormap
-    from matplotlib.patches import PathPatch
+def fill_cells(axes: Axes, pieces: Sequence[tuple[NDArray[np.bool_], Fill]], first: Axis, second: Axis) -> None:
+    """Colour the cells of a map.
 
-    index = np.zeros(found[0].cells.shape, dtype=int)
-    for number, region in enumerate(found):
-        index[region.cells] = number
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Changed.
+    pieces : sequence of (array of bool, (n0, n1), Fill)
+        Cells and their colour; together all cells.
+    first, second : Axis
+        Along x and along y.
+
+    Returns
+    -------
+    None
+        The cells are drawn.
+    """
+    from matplotlib.colors import ListedColormap
+
+    index = np.zeros(pieces[0][0].shape, dtype=int)
+    for number, (cells, _) in enumerate(pieces):
+        index[cells] = number
     axes.imshow(
         index.T,
         origin="lower",
         extent=(first.low, first.high, second.low, second.high),
         aspect="auto",
         interpolation="nearest",
-        cmap=ListedColormap([region.fill.colour for region in found]),
+        cmap=ListedColormap([fill.colour for _, fill in pieces]),
         vmin=-0.5,
-        vmax=len(found) - 0.5,
+        vmax=len(pieces) - 0.5,
     )
+
+
+def _fill(axes: Axes, found: tuple[Region, ...], first: Axis, second: Axis) -> None:
+    from matplotlib.patches import PathPatch
+
+    fill_cells(axes, [(region.cells, region.fill) for region in found], first, second)
     x, y = _centres(first), _centres(second)
     for region in found:
         if not region.fill.hatch:

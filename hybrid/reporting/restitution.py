@@ -11,7 +11,7 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import new_figure, settings
-from hybrid.reporting.plot import finish
+from hybrid.reporting.plot import fill_cells, finish
 from hybrid.reporting.records import Json, plain
 from hybrid.reporting.regions import Fill, fills
 from hybrid.reporting.symbols import axis_label, heading
@@ -158,19 +158,12 @@ def _areas(found: ComparisonMap) -> list[tuple[str, str, NDArray[np.bool_]]]:
 
 
 def _draw_areas(figure: Figure, axes: Axes, found: ComparisonMap) -> None:
-    from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
     areas = _areas(found)
     inner = iter(fills([kind for _, kind, _ in areas if kind != "outside"]))
     colours = [Fill(_WHITE, "") if kind == "outside" else next(inner) for _, kind, _ in areas]
-    index = np.zeros(found.verdict.shape, dtype=int)
-    for number, (_, _, cells) in enumerate(areas):
-        index[cells] = number
-    axes.imshow(
-        index.T, origin="lower", extent=_extent(found), aspect="auto", interpolation="nearest",
-        cmap=ListedColormap([fill.colour for fill in colours]), vmin=-0.5, vmax=len(areas) - 0.5,
-    )  # fmt: skip
+    fill_cells(axes, [(cells, fill) for (_, _, cells), fill in zip(areas, colours, strict=True)], *found.axes)
     handles = [
         Patch(facecolor=fill.colour, edgecolor="0.4", linewidth=0.4, label=f"{words}  {100 * cells.mean():.1f} %")
         for fill, (words, _, cells) in zip(colours, areas, strict=True)

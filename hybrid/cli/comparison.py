@@ -15,7 +15,7 @@ from hybrid import reporting
 from hybrid.cli.arguments import LAWS, FiniteRange, impact_law, parameter_option, pin_option, plot_option
 from hybrid.cli.output import Answered, Json, drawn, mechanism_command, number, page_option, table, write_page
 from hybrid.cli.ranges import axes_option, two_axes
-from hybrid.reporting.records import plain
+from hybrid.reporting.records import plain, scalars
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
@@ -135,20 +135,15 @@ def compare(asked: Asked, *, stiffness: tuple[float, ...], damping: float | None
     return Answered(answer, _comparison_tables(answer), where)
 
 
-def _tangential(values: Mapping[str, tuple[float, ...]]) -> dict[str, Json]:
-    """Planar quantities as numbers, spatial ones as lists."""
-    return {name: value[0] if len(value) == 1 else list(value) for name, value in values.items()}
-
-
 def _impact_record(declared: Mechanism, found: Impact) -> dict[str, Json]:
     return {
         "law": found.law,
         "v_before": dict(zip(declared.velocities, found.v_before.tolist(), strict=True)),
         "v_after": dict(zip(declared.velocities, found.v_after.tolist(), strict=True)),
         "gap_dot_after": found.gap_dot_after,
-        "slip_after": _tangential(found.slip_after),
+        "slip_after": scalars(found.slip_after),
         "impulse_N": found.impulse_N,
-        "impulse_T": _tangential(found.impulse_T),
+        "impulse_T": scalars(found.impulse_T),
         "energy_change": found.energy_change,
         "phases": [attrs.asdict(phase) for phase in found.phases],
         "duration": found.duration,

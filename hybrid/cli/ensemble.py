@@ -67,17 +67,15 @@ def ensemble(
     *,
     vary: tuple[str, ...],
     n: int | None,
-    seed: int,
     starts: Path | None,
-    t_end: float,
     law: str,
-    rtol: float | None,
     workers: int | None,
     scheduler: str | None,
     plot: Path | None,
     portrait: str | None,
     output: Path | None,
     store: Path | None,
+    **how: Any,
 ) -> Answered:
     """Follow motions of MECH from many starts, and count how they end."""
     if portrait is not None and (plot is None or portrait not in asked.declared.coordinates):
@@ -97,17 +95,15 @@ def ensemble(
             asked.dynamics,
             vary={axis.name: (axis.low, axis.high) for axis in axes} if axes or given is None else None,
             n=n,
-            seed=seed,
             starts=given,
             pins=asked.pins,
             parameters=asked.values,
-            t_end=t_end,
             law=impact_law(law),
-            rtol=rtol,
             executor=engine,
             store=store,
             progress=asked.bar.advance,
             on_interrupt="keep",
+            **how,
         )
     files = [] if output is None else list(save_ensemble(found, output))
     written = drawn(plot, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), asked.dynamics)

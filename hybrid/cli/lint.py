@@ -52,6 +52,7 @@ _SIZE = FiniteRange(min=0.0)
 @click.pass_context
 def lint(
     context: click.Context,
+    /,
     *,
     model: str,
     log: str | None,
@@ -59,18 +60,13 @@ def lint(
     engine: str | None,
     sample: int | None,
     seed: int,
-    gap: float | None,
-    persistent: float,
-    slip_min: float,
-    project: bool,
-    static_friction: float | None,
-    worst: int,
     standing_budget: float,
     no_sweep: bool,
     resolve: int | None,
     fail_below: float | None,
     output: Path | None,
     as_json: bool,
+    **limits: Any,
 ) -> None:
     """Where the rigid contacts of MODEL, an MJCF or URDF file, have no solution or several along a log.
 
@@ -87,15 +83,7 @@ def lint(
         from hybrid.reporting.lint_page import lint_record, render_lint_html, render_lint_markdown
 
         backend = load_model(model, backend=engine, contacts=contacts)
-        thresholds = Thresholds.of(
-            backend,
-            gap=gap,
-            persistent=persistent,
-            slip_min=slip_min,
-            project=project,
-            static_friction=static_friction,
-            worst=worst,
-        )
+        thresholds = Thresholds.of(backend, **limits)
         if sample is None:
             frames = read_log(str(log), backend)
         else:

@@ -16,6 +16,7 @@ KINDS = ("declaration", "look", "automaton", "critical", "motion", "comparison",
 MAX_BODY = 256 * 1024
 """Bytes of a question; a declaration that describes a mechanism has a few thousand."""
 
+_LAWS = ("newton", "poisson", "energetic", "kelvin-voigt")
 _MAX_NAMES, _MAX_NAME, _MAX_VALUE, _MAX_CELLS = 200, 120, 400, 400
 
 
@@ -87,30 +88,19 @@ class Question:
         Of the penalty run of a comparison.
     """
 
-    kind: str
-    text: str = ""
-    pins: Mapping[str, str] = attrs.field(factory=dict)
-    parameters: Mapping[str, str] = attrs.field(factory=dict)
-    axes: tuple[str, ...] = ()
-    cells: float = 300.0
-    t_end: float = 1.0
-    rule: str = "branch"
-    law: str = "energetic"
-    stiffness: float = 1e6
+    kind: str = attrs.field(metadata={"read": _one_of(*KINDS)})
+    text: str = attrs.field(default="", metadata={"read": _text})
+    pins: Mapping[str, str] = attrs.field(factory=dict, metadata={"read": _texts})
+    parameters: Mapping[str, str] = attrs.field(factory=dict, metadata={"read": _texts})
+    axes: tuple[str, ...] = attrs.field(default=(), metadata={"read": _axes})
+    cells: float = attrs.field(default=300.0, metadata={"read": _within(2, _MAX_CELLS)})
+    t_end: float = attrs.field(default=1.0, metadata={"read": _within(1e-9, 1e6)})
+    rule: str = attrs.field(default="branch", metadata={"read": _one_of("branch", "penalty")})
+    law: str = attrs.field(default="energetic", metadata={"read": _one_of(*_LAWS)})
+    stiffness: float = attrs.field(default=1e6, metadata={"read": _within(1.0, 1e14)})
 
 
-_READERS: Mapping[str, Callable[[Any, str], Any]] = {
-    "kind": _one_of(*KINDS),
-    "text": _text,
-    "pins": _texts,
-    "parameters": _texts,
-    "axes": _axes,
-    "cells": _within(2, _MAX_CELLS),
-    "t_end": _within(1e-9, 1e6),
-    "rule": _one_of("branch", "penalty"),
-    "law": _one_of("newton", "poisson", "energetic", "kelvin-voigt"),
-    "stiffness": _within(1.0, 1e14),
-}
+_READERS = {field.name: field.metadata["read"] for field in attrs.fields(Question)}
 
 
 def read_question(body: bytes) -> Question:

@@ -27,6 +27,7 @@ __all__ = [
     "motion_record",
     "numeric_verdict_record",
     "plain",
+    "scalars",
     "state_record",
     "tree_record",
     "verdict_record",
@@ -114,7 +115,7 @@ def state_record(dynamics: Dynamics, state: State) -> dict[str, Json]:
         "q": dict(zip(mechanism.coordinates, state.q.tolist(), strict=True)),
         "v": dict(zip(mechanism.velocities, state.v.tolist(), strict=True)),
         "t": state.t,
-        "sides": {name: _scalar(side) for name, side in state.sides.items()},
+        "sides": scalars(state.sides),
     }
 
 
@@ -180,7 +181,7 @@ def numeric_verdict_record(state: NumericState, selection: Selection) -> dict[st
     return {
         "mechanism": state.name,
         "parameters": {},
-        "state": {"q": {}, "v": v, "t": 0.0, "sides": {name: _scalar(side) for name, side in state.sides.items()}},
+        "state": {"q": {}, "v": v, "t": 0.0, "sides": scalars(state.sides)},
         **decided_record(selection, names),
     }
 
@@ -236,8 +237,7 @@ def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> di
     rows = []
     for row in found.rows:
         record = attrs.asdict(row)
-        for key in ("slip_after", "impulse_T"):
-            record[key] = {name: value[0] if len(value) == 1 else value for name, value in record[key].items()}
+        record |= {key: scalars(record[key]) for key in ("slip_after", "impulse_T")}
         rows.append(plain(record))
     fit = found.fit
     return {
@@ -251,6 +251,9 @@ def comparison_record(dynamics: Dynamics, state: State, found: Comparison) -> di
         "order_runs": 0 if fit is None else fit.runs,
         "notes": list(found.notes),
     }
+
+
+_ENERGIES = ("initial", "final", "dissipated", "friction", "impacts", "applied", "residual")
 
 
 @checks_arguments
@@ -277,15 +280,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
         "termination": motion.termination.name,
         "cause": motion.cause,
         "final": {"t": float(motion.t), "q": _named(motion, motion.q), "v": _named(motion, motion.v, rates=True)},
-        "energy": {
-            "initial": plain(energy.initial),
-            "final": plain(energy.final),
-            "dissipated": plain(energy.dissipated),
-            "friction": plain(energy.friction),
-            "impacts": plain(energy.impacts),
-            "applied": plain(energy.applied),
-            "residual": plain(energy.residual),
-        },
+        "energy": {name: plain(getattr(energy, name)) for name in _ENERGIES},
         "warnings": list(motion.warnings),
         "handed_over": None if motion.handed_over is None else _springs_record(motion.handed_over),
         "complete": motion.termination is not Termination.INTERRUPTED,
@@ -321,18 +316,14 @@ def _named(motion: Trajectory, values: Any, *, rates: bool = False) -> dict[str,
     return {name: float(value) + 0.0 for name, value in zip(names, values, strict=True)}
 
 
-def _modes(mode: Mode | None) -> dict[str, str]:
-    return {} if mode is None else {name: label.value for name, label in mode.items()}
-
-
 def _event_record(motion: Trajectory, event: Event) -> dict[str, Any]:
     return {
         "t": float(event.t),
         "kind": event.kind.value,
         "contact": ", ".join(event.elements),
         "guards": [{"kind": guard.kind.value, "contact": guard.element} for guard in event.guards],
-        "mode_before": _modes(event.mode_before),
-        "mode_after": _modes(event.mode_after),
+        "mode_before": {} if event.mode_before is None else labels(event.mode_before),
+        "mode_after": {} if event.mode_after is None else labels(event.mode_after),
         "q": _named(motion, event.q),
         "v": _named(motion, event.v_after, rates=True),
         "verdict": None if event.verdict is None else event.verdict.name,
@@ -353,12 +344,31 @@ def _scalar(components: Sequence[float]) -> Json:
     return components[0] if len(components) == 1 else list(components)
 
 
+def scalars(values: Mapping[str, Sequence[float]]) -> dict[str, Json]:
+    """Tangential quantities by contact, planar ones as numbers, spatial ones as lists.
+
+    Parameters
+    ----------
+    values : mapping of str to sequence of float
+
+    Returns
+    -------
+    dict of str to float or list
+
+    Examples
+    --------
+    >>> scalars({"tip": (1.5,), "ball": (3.0, 4.0)})
+    {'tip': 1.5, 'ball': [3.0, 4.0]}
+    """
+    return {name: _scalar(components) for name, components in values.items()}
+
+
 def _branch(coordinates: Sequence[str], branch: Branch) -> dict[str, Json]:
     return {
         "mode": labels(branch.mode),
         "equivalent_modes": [labels(mode) for mode in sorted(branch.equivalent_modes, key=lambda mode: mode.label)],
         "lambda_N": branch.lambda_N,
-        "lambda_T": {name: _scalar(force) for name, force in branch.lambda_T.items()},
+        "lambda_T": scalars(branch.lambda_T),
         "acceleration": dict(zip(coordinates, branch.acceleration.tolist(), strict=True)),
         "contact_acceleration": {
             name: {"normal": at.normal, "tangential": _scalar(at.tangential)}

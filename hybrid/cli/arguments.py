@@ -160,17 +160,14 @@ def _is_path(name: str) -> bool:
 
 
 def _path(name: str) -> Path:
-    near = "" if Path(name).exists() else _near_file(name)
-    if near:
-        raise click.ClickException(f"{name}: there is no such file; {near}")
-    return Path(name)
-
-
-def _near_file(name: str) -> str:
-    """A question after the mechanism file of a folder whose name is nearest, or nothing."""
-    stems = sorted(path.stem for path in Path(name).parent.glob("*.toml"))
-    near = difflib.get_close_matches(Path(name).stem, stems, n=1, cutoff=0.5)
-    return f"did you mean the file {str(Path(name).with_name(f'{near[0]}.toml'))!r}?" if near else ""
+    """The path of a file that is there; else that whose stem is nearest in its folder is named, if one is near."""
+    path = Path(name)
+    stems = [] if path.exists() else sorted(other.stem for other in path.parent.glob("*.toml"))
+    for near in difflib.get_close_matches(path.stem, stems, n=1, cutoff=0.5):
+        raise click.ClickException(
+            f"{name}: there is no such file; did you mean {str(path.with_name(near + '.toml'))!r}?"
+        )
+    return path
 
 
 def _catalogue_of(name: str) -> Catalogue:
@@ -183,8 +180,6 @@ def _catalogue_of(name: str) -> Catalogue:
 
 
 def _hint(name: str, known: set[str]) -> str:
-    if Path(name).suffix and _near_file(name):
-        return _near_file(name)
     if not known:
         return "no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
     beside = [path.name for path in Path().glob("*.toml")]

@@ -154,9 +154,9 @@ def test_a_misspelt_name_is_answered_with_the_nearest(arguments, nearest, capsys
 @pytest.mark.parametrize(
     ("given", "answer"),
     [
-        ("own.tml", "did you mean the file 'own.toml'?"),
-        ("owm.toml", "there is no such file; did you mean the file 'own.toml'?"),
-        ("sub/own.tml", "there is no such file; did you mean the file 'sub/own.toml'?"),
+        ("own.tml", "did you mean 'own.toml'?"),
+        ("owm.toml", "there is no such file; did you mean 'own.toml'?"),
+        ("sub/own.tml", "there is no such file; did you mean 'sub/own.toml'?"),
         ("xyz.toml", "there is no such file\n"),  # nothing is near but the ending
         ("rod_on_inclin", "did you mean 'rod_on_incline'?"),
     ],

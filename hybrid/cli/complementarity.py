@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hybrid.cli.arguments import json_option
-from hybrid.cli.output import number, print_json, say, table
+from hybrid.cli.output import number, print_answer, table
 from hybrid.errors import FileError
 from hybrid.files import check_keys, is_numeric, read_arrays, read_file, read_json
 from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from rich.console import RenderableType
 
     from lcp import LCP, SolutionSet
     from lcp.classes import Matrix, Membership, Solvability
@@ -100,10 +102,7 @@ def lcp_(*, file: Path, as_json: bool) -> None:
             from hybrid.numeric.critical import factor_bounds
 
             answer["critical_factor"] = factor_bounds(smooth.M, smooth.M - problem.M)
-    if as_json:
-        print_json(answer)
-    else:
-        _tell(problem, answer)
+    print_answer(answer, _description(problem, answer), as_json=as_json)
 
 
 def problem_answer(problem: LCP) -> dict[str, Any]:
@@ -210,7 +209,7 @@ def _witness(membership: Membership | Solvability) -> dict[str, Any]:
     return {"minor": membership.minor}
 
 
-def _tell(problem: LCP, answer: dict[str, Any]) -> None:
+def _description(problem: LCP, answer: dict[str, Any]) -> Iterator[RenderableType]:
     from lcp.enumeration import MAX_N as ENUMERATED
     from lcp.relaxations import MAX_PARTS
 
@@ -218,29 +217,27 @@ def _tell(problem: LCP, answer: dict[str, Any]) -> None:
     isolated = [[number(value) for value in z] for z in answer["solutions"]]
     if isolated and problem.n > ENUMERATED:
         rows = [[name, value] for name, value in zip(names, isolated[0], strict=True) if value != number(0.0)]
-        say(table("One solution; its entries that are not zero", ["", "value"], rows))
+        yield table("One solution; its entries that are not zero", ["", "value"], rows)
     elif isolated:
-        say(table("Isolated solutions", names, isolated))
+        yield table("Isolated solutions", names, isolated)
     for piece in answer["continua"]:
         rows = [["vertex", *(number(value) for value in z)] for z in piece["vertices"]]
         rows += [["direction", *(number(value) for value in z)] for z in piece["rays"]]
-        say(table(f"Solutions that form a set of dimension {piece['dimension']}", ["", *names], rows))
+        yield table(f"Solutions that form a set of dimension {piece['dimension']}", ["", *names], rows)
     if not isolated and not answer["continua"]:
-        say("There is no solution." if answer["certificate"] else "No solution was found.")
+        yield "There is no solution." if answer["certificate"] else "No solution was found."
         if problem.n > ENUMERATED and not answer["certificate"]:
-            say(f"Nor a proof that there is none, in {MAX_PARTS} parts of the 2**{problem.n} complementary bases.")
+            yield f"Nor a proof that there is none, in {MAX_PARTS} parts of the 2**{problem.n} complementary bases."
     if answer["certificate"]:
         refuted = len(answer["certificate"]["refutations"])
         outcome = "confirmed" if answer["certificate"]["verified"] else "NOT confirmed"
         exclude = "1 contradiction excludes" if refuted == 1 else f"{refuted} contradictions exclude"
-        say(f"{exclude} all complementary bases: {outcome} in rational arithmetic.")
-    say(
-        "These are all solutions." if answer["complete"] else "There may be further solutions.",
-        f"Lemke's method: {answer['status']}.",
-        *_classes(answer["classes"]),
-    )
+        yield f"{exclude} all complementary bases: {outcome} in rational arithmetic."
+    yield "These are all solutions." if answer["complete"] else "There may be further solutions."
+    yield f"Lemke's method: {answer['status']}."
+    yield from _classes(answer["classes"])
     if "critical_factor" in answer:
-        say(_factor(*answer["critical_factor"]))
+        yield _factor(*answer["critical_factor"])
 
 
 def _factor(low: float, high: float) -> str:

@@ -100,19 +100,12 @@ def exported(automaton: Automaton, form: Format) -> str:
     """
     from hybrid.automaton import export
 
-    match form:
-        case "dot":
-            return export.to_dot(automaton)
-        case "mermaid":
-            return export.to_mermaid(automaton)
-        case "svg":
-            from hybrid.reporting import figure_svg, plot_automaton
+    if form == "svg":
+        from hybrid.reporting import figure_svg, plot_automaton
 
-            return figure_svg(plot_automaton(automaton))
-        case "json":
-            return export.to_json(automaton)
-        case "spaceex":
-            return export.to_spaceex(automaton)
+        return figure_svg(plot_automaton(automaton))
+    writers = {"dot": export.to_dot, "mermaid": export.to_mermaid, "json": export.to_json, "spaceex": export.to_spaceex}
+    return writers[form](automaton)
 
 
 def _description(whole: Outline) -> Iterator[RenderableType]:

@@ -69,12 +69,6 @@ HEADERS: Mapping[str, str] = {
 _ONCE = ("host", "origin", "content-type", "content-length", "sec-fetch-site", TOKEN_HEADER)
 
 
-@attrs.frozen
-class _Refused:
-    status: int
-    reason: str
-
-
 @attrs.frozen(eq=False)
 class RequestGuard:
     """An application behind the rules for requests.
@@ -112,33 +106,34 @@ class RequestGuard:
         if refused is None:
             await self.app(scope, receive, send_with_headers)
             return
-        answer = JSONResponse({"error": {"kind": "refused", "message": refused.reason}}, status_code=refused.status)
+        status, reason = refused
+        answer = JSONResponse({"error": {"kind": "refused", "message": reason}}, status_code=status)
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> _Refused | None:
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         headers: dict[str, str] = {}
         for raw, value in scope["headers"]:
             name = raw.decode("latin-1").lower()
             if name in _ONCE and name in headers:
-                return _Refused(400, f"the header {name} stands there twice")
+                return (400, f"the header {name} stands there twice")
             headers[name] = value.decode("latin-1")
         host = headers.get("host", "").lower()
         if host not in self.hosts:
-            return _Refused(403, "this server does not go by that name")
+            return (403, "this server does not go by that name")
         if headers.get("origin", f"http://{host}").lower() != f"http://{host}":
-            return _Refused(403, "another page asks")
+            return (403, "another page asks")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return _Refused(403, "another page asks")
+            return (403, "another page asks")
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _Refused(405, "only GET, HEAD and POST are answered")
+            return (405, "only GET, HEAD and POST are answered")
         return self._refused_question(headers) if scope["method"] == "POST" else None
 
-    def _refused_question(self, headers: Mapping[str, str]) -> _Refused | None:
+    def _refused_question(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
-            return _Refused(415, "a question is application/json")
+            return (415, "a question is application/json")
         if not hmac.compare_digest(headers.get(TOKEN_HEADER, "").encode(), self.token.encode()):
-            return _Refused(401, "open the address that the command printed: it has the token of this session")
+            return (401, "open the address that the command printed: it has the token of this session")
         return None
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from lcp.dictionary import Face, explore
 from lcp.errors import LCPError
 from lcp.exact.certificate import Number, RationalLCP, rational
-from lcp.exact.search import find_solution, integer_dictionary
+from lcp.exact.search import basic_point, find_solution, integer_dictionary
 from lcp.polytopes import face_generators
 from lcp.problem import LCP
 
@@ -310,9 +310,8 @@ def is_strictly_semimonotone(M: Matrix) -> Membership:
             B = [[-rows[i][j] for j in subset] for i in subset]
             dictionary = integer_dictionary(RationalLCP(B, [sum(row, Fraction(0)) for row in B]))
             if dictionary.restore() is None:
-                y = [Fraction(dictionary.value(size + i), dictionary.denominator) for i in range(size)]
                 x = [Fraction(0)] * n
-                for i, value in zip(subset, y, strict=True):
+                for i, value in zip(subset, basic_point(dictionary), strict=True):
                     x[i] = 1 + value
                 return Membership(False, vector=tuple(x))
     return Membership(True)
@@ -325,8 +324,7 @@ def _solutions(M: Sequence[Sequence[Fraction]], q: Sequence[Fraction]) -> Iterat
         return
     for face in explore(integer_dictionary(problem), exhaustive=True):
         if isinstance(face, Face):
-            d = face.dictionary
-            yield tuple(Fraction(d.value(problem.n + i), d.denominator) for i in range(problem.n))
+            yield basic_point(face.dictionary)
 
 
 MAX_SUMS = 2000  # right-hand sides tried in search of a witness

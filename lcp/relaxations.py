@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lcp.exact.certificate import NoSolutionCertificate, RationalLCP, Refutation, rational, verify
+from lcp.exact.certificate import NoSolutionCertificate, rational, verify
+from lcp.exact.search import refutation_by
 from lcp.problem import scaled
 from lcp.tolerances import RESIDUAL
 
@@ -55,7 +56,8 @@ def decide(problem: LCP, *, max_parts: int = MAX_PARTS) -> FloatArray | NoSoluti
             y = _contradiction(given, zero_w, zero_z)
             if y is None:
                 return None
-            refutations.append(_refutation(exact, zero_w, zero_z, units * y))
+            multipliers = [Fraction(value) for value in (units * y).tolist()]
+            refutations.append(refutation_by(exact, zero_w, zero_z, multipliers))
         else:
             violations = np.minimum(z, given.w(z))
             worst = int(np.argmax(violations))
@@ -106,17 +108,6 @@ def _contradiction(problem: LCP, zero_w: tuple[int, ...], zero_z: tuple[int, ...
     if found.status or found.x[-1] <= RESIDUAL:
         return None
     return np.asarray(found.x[:-1])
-
-
-def _refutation(problem: RationalLCP, zero_w: tuple[int, ...], zero_z: tuple[int, ...], y: FloatArray) -> Refutation:
-    multipliers, indices = [Fraction(value) for value in y.tolist()], range(problem.n)
-    return Refutation(
-        zero_w=zero_w,
-        zero_z=zero_z,
-        multipliers=tuple(multipliers),
-        combination=tuple(sum((multipliers[i] * problem.M[i][j] for i in indices), Fraction(0)) for j in indices),
-        constant=sum((multipliers[i] * problem.q[i] for i in indices), Fraction(0)),
-    )
 
 
 def is_positive_definite(M: FloatArray) -> bool:

@@ -208,6 +208,7 @@ def locate(
     law = force_matrix(dynamics, parts, table, node)
     slides = law.slides if _can_vanish(dynamics, motion) else ()
     rows, view = rows_of_node(parts, node), SymbolicView(dynamics, table, motion)
+    present = [table.places[row] for part in rows if not part.is_open for row in part.element.rows]
     names = force_names(table, with_names=len(node.mode) > 1)
     written = _Writer(view, algebra, system, len(node.mode) > 1)
     return Location(
@@ -218,7 +219,7 @@ def locate(
         vector_field=VectorField(dynamics.mechanism.coordinates, motion.acceleration, system),
         n_freedom=dynamics.n - rank_of(active_rows(dynamics, parts, node, samples)),
         is_hyperstatic=motion.is_hyperstatic,
-        forces={names[row]: motion.forces[row] + table.mean[row] for row in _active_rows_of(parts, table, node)},
+        forces={names[row]: motion.forces[row] + table.mean[row] for row in present},
         definitions=motion.definitions,
         unknowns=motion.unknowns,
         equations=motion.equations,
@@ -243,14 +244,6 @@ def _can_vanish(dynamics: Dynamics, motion: Motion) -> bool:
         return False
     fixed = set(dynamics.model.parameters.values())
     return bool(motion.determinant.free_symbols - fixed)
-
-
-def _active_rows_of(parts: Sequence[ForceElement], table: RowTable, node: NodeMode) -> list[int]:
-    rows: list[int] = []
-    for part in parts:
-        if node.mode[part.name] is not FREE:
-            rows += [table.places[row] for row in part.rows]
-    return rows
 
 
 def _stops_with(

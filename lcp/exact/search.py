@@ -18,11 +18,13 @@ __all__ = [
     "ExactPiece",
     "ExactSolution",
     "ExactSolutionSet",
+    "basic_point",
     "basic_solution",
     "enumerate_solutions",
     "find_solution",
     "integer_dictionary",
     "lemke",
+    "refutation_by",
     "refute",
 ]
 
@@ -80,9 +82,7 @@ def _search(problem: LCP | RationalLCP) -> NoSolutionCertificate | Vector:
     refutations: list[Refutation] = []
     for leaf in explore(integer_dictionary(exact), exhaustive=False):
         if isinstance(leaf, Face):
-            dictionary = leaf.dictionary
-            values = [Fraction(dictionary.value(exact.n + i), dictionary.denominator) for i in range(exact.n)]
-            return tuple(values)
+            return basic_point(leaf.dictionary)
         refutations.append(_refutation(exact, leaf))
     return NoSolutionCertificate(tuple(refutations))
 
@@ -91,14 +91,47 @@ def _refutation(problem: RationalLCP, leaf: Refuted[int]) -> Refutation:
     n, fixed = problem.n, leaf.dictionary.fixed
     raw = leaf.dictionary.multipliers(leaf.row)
     divisor = math.gcd(*raw)
-    y = [Fraction(value // divisor) for value in raw]
-    return Refutation(
-        zero_w=tuple(i for i in range(n) if i in fixed),
-        zero_z=tuple(i for i in range(n) if n + i in fixed),
-        multipliers=tuple(y),
-        combination=tuple(sum((y[i] * problem.M[i][j] for i in range(n)), Fraction(0)) for j in range(n)),
-        constant=sum((y[i] * problem.q[i] for i in range(n)), Fraction(0)),
+    zero_w, zero_z = (tuple(i for i in range(n) if start + i in fixed) for start in (0, n))
+    return refutation_by(problem, zero_w, zero_z, [Fraction(value // divisor) for value in raw])
+
+
+def refutation_by(
+    problem: RationalLCP, zero_w: tuple[int, ...], zero_z: tuple[int, ...], y: Sequence[Fraction]
+) -> Refutation:
+    """The refutation of a part by given multipliers, whether or not it is one.
+
+    Parameters
+    ----------
+    problem : RationalLCP
+    zero_w, zero_z : tuple of int
+        The part: indices of w and of z that are zero in it.
+    y : sequence of Fraction
+
+    Returns
+    -------
+    Refutation
+        With ``y^T M`` and ``y^T q``.
+    """
+    *combination, constant = (
+        sum((a * b for a, b in zip(y, column, strict=True)), Fraction(0))
+        for column in (*zip(*problem.M, strict=True), problem.q)
     )
+    return Refutation(zero_w, zero_z, tuple(y), combination, constant)
+
+
+def basic_point(dictionary: Dictionary[int]) -> Vector:
+    """z of a dictionary whose nonbasic variables are zero.
+
+    Parameters
+    ----------
+    dictionary : Dictionary of int
+
+    Returns
+    -------
+    tuple of Fraction, length n
+    """
+    n, denominator = dictionary.n, dictionary.denominator
+    return tuple(Fraction(dictionary.value(n + i), denominator) for i in range(n))
 
 
 @attrs.frozen
@@ -249,7 +282,7 @@ def basic_solution(problem: LCP | RationalLCP, basis: Sequence[int]) -> tuple[Ve
         if not able:
             return None
         dictionary.pivot(able[0], column)
-    z = tuple(Fraction(dictionary.value(n + i), dictionary.denominator) for i in range(n))
+    z = basic_point(dictionary)
     return z, exact.w(z)
 
 
@@ -374,7 +407,7 @@ def _end(
     problem: RationalLCP, dictionary: Dictionary[int], status: Status, column: int | None, n_pivots: int
 ) -> ExactSolution:
     n = problem.n
-    z = tuple(Fraction(dictionary.value(n + i), dictionary.denominator) for i in range(n))
+    z = basic_point(dictionary)
     ray = None
     if column is not None:
         direction = [Fraction(0)] * (2 * n + 1)

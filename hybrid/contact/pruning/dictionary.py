@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 FIXED = 2
 """Status of a function that is zero; 1 and -1 of one that is not negative, not positive; 0 of one that is free."""
 
-_FIRM = 16.0  # times ``Tolerances.rank``: what the mobilities may be off by, relatively, without reviving a part
+_FIRM = 16.0  # times ``Tolerances.rank``: what well-conditioned mobilities may be off by without reviving a part
 _SEED = 18  # of the other masses
 _MOST_STEPS = 4  # per force, at a vertex where many conditions meet
 _BLAND_AFTER = 8  # pivots per force by largest entry, before the finite least-index rule
@@ -56,6 +56,9 @@ class Functions:
         The functions that are the scaled forces themselves.
     otherwise : array, (F, n), or None
         Coefficients with other masses and friction; None where it is not clear which directions depend on each other.
+    uncertainty : float
+        What coefficients of accelerations may be off by, relatively: more than the rounding that a slack of one mode
+        is judged by. As there, the inverse of the equations multiplies it.
     tolerances : Tolerances
     """
 
@@ -66,6 +69,7 @@ class Functions:
     sizes: Array
     forces: NDArray[np.int_]
     otherwise: Array | None
+    uncertainty: float
     tolerances: Tolerances
 
     def conditions(self, part: PartialMode) -> list[tuple[int, int]]:
@@ -129,6 +133,7 @@ def functions_of(
         sizes=np.where(of_accelerations[:, None], np.abs(values), 0.0),
         forces=np.arange(problem.n_rows),
         otherwise=_otherwise(problem, rows, scale) if dependence(problem) > 0 else None,
+        uncertainty=max(_FIRM * tolerances.rank, float(scale.lost)),
         tolerances=tolerances,
     )
 
@@ -299,7 +304,7 @@ class ModeDictionary:
         moved = weights @ given.sizes
         bounds = moved[:-1] @ np.abs(self.table[given.forces])
         bounds[-1] += moved[-1]
-        return np.asarray(_FIRM * given.tolerances.rank * bounds)
+        return np.asarray(given.uncertainty * bounds)
 
     def _outlives(self, wanted: Array, gains: Array, change: Array) -> bool:
         """Whether no column can raise a sum of functions, whatever the data are within the tolerances.

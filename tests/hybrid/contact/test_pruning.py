@@ -198,6 +198,35 @@ def test_a_mode_next_to_singular_keeps_its_doubt_among_many(off, verdict):
     assert any("singular" in note for note in found.notes)
 
 
+def light(off, root):
+    """The same with masses of condition 4/root^2, all of them known exactly: M = L L^T."""
+    blocks = [(0.5 + off, [-1.0, 0.3])] + [(0.1, [-1.0, 0.05])] * 4
+    elements = [contact(0, 2.0, slip=(1.0,)), *(contact(k, 0.8) for k in range(1, 5))]
+    problem = problem_from(*beside(blocks), elements)
+    L = np.eye(problem.n_rows)
+    L[1, :2] = 1.0, root
+    terms = attrs.evolve(problem.terms, M=L @ L.T)
+    return attrs.evolve(problem, terms=terms, W=L @ problem.W, response_W=np.linalg.solve(L.T, problem.W))
+
+
+def sliding_factor(problem, last_places):
+    """A = G_NN - 2 G_NT of the first contact in rational numbers, with so many last places more of one mass."""
+    (a, b), (_, d) = [[Fraction(float(x)) for x in row[:2]] for row in problem.terms.M[:2]]
+    d += last_places * Fraction(np.spacing(float(d)))
+    (n0, t0), (n1, t1) = [[Fraction(float(x)) for x in row[:2]] for row in problem.W[:2]]
+    drag0, drag1 = n0 - 2 * t0, n1 - 2 * t1
+    return (n0 * (d * drag0 - b * drag1) + n1 * (a * drag1 - b * drag0)) / (a * d - b * b)
+
+
+def test_a_sign_that_rounding_of_the_masses_decides_refutes_no_mode_of_many():
+    problem = light(4e-9, 2.0**-14)
+    # one last place of a mass turns the sign of the factor, on which the verdict hangs
+    assert {sliding_factor(problem, places) > 0 for places in (-1, 0, 1)} == {True, False}
+    found = select_problem(problem)
+    assert found.verdict is Verdict.UNDECIDED
+    assert any("singular" in note for note in found.notes)
+
+
 def test_a_paradox_beside_contacts_that_rest_is_certified_by_a_tree():
     # A = 1 - 3/2 < 0 and b < 0, whatever the others do
     blocks = [(0.5, [-1.0, 0.3])] + [(0.1, [-1.0, 0.05])] * 4

@@ -240,7 +240,18 @@ class Guard:
         return ",".join(self.elements)
 
     def distance(self, view: Any) -> Any:
-        """Its value in a view, positive where the mode lasts (of either sign where it may cross both ways)."""
+        """Its value in a view.
+
+        Parameters
+        ----------
+        view : object
+            Answers what is measured, as :class:`ArrayView` does.
+
+        Returns
+        -------
+        float, array or expression
+            Positive where the mode lasts; of either sign where it may cross both ways.
+        """
         if self.quantity is None:
             raise ValueError(f"the guard {self.kind.value} measures nothing of a mode")
         value = self.quantity.of(view)

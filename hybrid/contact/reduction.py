@@ -160,7 +160,19 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
 
 
 def unconstrained(M: NDArray[Any], h: NDArray[Any], sizes: NDArray[Any]) -> FreeMotion:
-    """The motion without constraints; ``sizes`` (..., n) are magnitudes of summands of the forces."""
+    """The motion without constraints.
+
+    Parameters
+    ----------
+    M : array, (..., n, n)
+    h : array, (..., n)
+    sizes : array, (..., n)
+        Magnitudes of the summands of the forces.
+
+    Returns
+    -------
+    FreeMotion
+    """
     n = M.shape[-1]
     inverse = inverse_of_each(M)
     inverse = (inverse + inverse.swapaxes(-1, -2)) / 2

@@ -83,8 +83,17 @@ def _differ(first: Any, second: Any) -> bool:
     return bool(np.max(np.abs(first - second), initial=0.0) > _TIE * size)
 
 
-def _function(f: Callable[[float], float], slope: Callable[[float], float]) -> Callable[[Any], Any]:
-    return lambda self: Dual(f(self.v), slope(self.v) * self.d)
+def _function(f: Callable[[float], float], slope: Callable[[float], float], name: str) -> Callable[[Any], Any]:
+    def function(self: Dual) -> Dual:
+        return Dual(f(self.v), slope(self.v) * self.d)
+
+    function.__doc__ = f"""The {name}, which ``numpy.{f.__name__}`` asks for.
+
+    Returns
+    -------
+    Dual
+    """
+    return function
 
 
 class Dual:
@@ -125,10 +134,10 @@ class Dual:
     __ne__ = _comparison(lambda a, b: a != b)
     __hash__ = None  # type: ignore[assignment]
 
-    exp = _function(math.exp, math.exp)
-    log = _function(math.log, lambda v: 1 / v)
-    sin = _function(math.sin, math.cos)
-    cos = _function(math.cos, lambda v: -math.sin(v))
+    exp = _function(math.exp, math.exp, "exponential")
+    log = _function(math.log, lambda v: 1 / v, "natural logarithm")
+    sin = _function(math.sin, math.cos, "sine")
+    cos = _function(math.cos, lambda v: -math.sin(v), "cosine")
 
     def __neg__(self) -> Dual:
         return Dual(-self.v, -self.d)
@@ -145,7 +154,17 @@ class Dual:
         return Dual(self.v**exponent, exponent * self.v ** (exponent - 1) * self.d)
 
     def sqrt(self) -> Dual:
-        """The root, which ``numpy.sqrt`` asks for."""
+        """The square root, which ``numpy.sqrt`` asks for.
+
+        Returns
+        -------
+        Dual
+
+        Raises
+        ------
+        NotDifferentiable
+            Of zero.
+        """
         return self**0.5
 
     def __repr__(self) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection, TreeCertificate
     from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics import Dynamics, State
-    from hybrid.motion import Event, HandedOver, MotionTree, Trajectory
+    from hybrid.motion import Event, MotionTree, Trajectory
     from hybrid.numeric import NumericState
 
 __all__ = [
@@ -272,7 +272,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
     """
     from hybrid.motion import Termination  # what decides a state needs no motions
 
-    energy = motion.energy()
+    energy, springs = motion.energy(), motion.handed_over
     return {
         "mechanism": motion.dynamics.name,
         "method": motion.method,
@@ -282,13 +282,9 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
         "final": {"t": float(motion.t), "q": _named(motion, motion.q), "v": _named(motion, motion.v, rates=True)},
         "energy": {name: plain(getattr(energy, name)) for name in _ENERGIES},
         "warnings": list(motion.warnings),
-        "handed_over": None if motion.handed_over is None else _springs_record(motion.handed_over),
+        "handed_over": None if springs is None else {"t": float(springs.t), "stiffness": dict(springs.stiffness)},
         "complete": motion.termination is not Termination.INTERRUPTED,
     }
-
-
-def _springs_record(springs: HandedOver) -> dict[str, Any]:
-    return {"t": float(springs.t), "stiffness": dict(springs.stiffness)}
 
 
 def tree_record(tree: MotionTree) -> dict[str, Any]:
@@ -354,11 +350,6 @@ def scalars(values: Mapping[str, Sequence[float]]) -> dict[str, Json]:
     Returns
     -------
     dict of str to float or list
-
-    Examples
-    --------
-    >>> scalars({"tip": (1.5,), "ball": (3.0, 4.0)})
-    {'tip': 1.5, 'ball': [3.0, 4.0]}
     """
     return {name: _scalar(components) for name, components in values.items()}
 

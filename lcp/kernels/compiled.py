@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import os
 import signal
@@ -10,9 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 from numba.core.caching import FunctionCache
 
@@ -71,8 +73,56 @@ def _place(function: Callable[..., object], source: Path) -> str | None:
     return place if owner in users else None
 
 
+class _KeptCode(FunctionCache):  # type: ignore[misc]  # numba has no types
+    """Compiled code on disk: old where anything is that was compiled into it, not only the file of the function."""
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        self._renew_stamp()
+        return super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: object, data: object) -> None:
+        self._renew_stamp()
+        super().save_overload(sig, data)
+
+    def _renew_stamp(self) -> None:  # not when decorated: what is called may be defined only later
+        self._cache_file._source_stamp = _stamp(self._py_func)
+
+
+def _stamp(function: Callable[..., object]) -> bytes:
+    """A hash of the code of a function, of what it calls, and of the numbers that they use."""
+    found, pending, met = hashlib.sha256(np.__version__.encode()), [function], set[int]()
+    while pending:
+        called: Any = pending.pop()
+        if id(called) in met:
+            continue
+        met.add(id(called))
+        cells = [cell.cell_contents for cell in called.__closure__ or ()]
+        for code in _codes(called.__code__):
+            found.update(code.co_code + repr((code.co_names, code.co_varnames)).encode())
+            cells += [item for item in code.co_consts if not isinstance(item, CodeType)]
+            cells += [called.__globals__[name] for name in code.co_names if name in called.__globals__]
+        for value in cells:
+            inner = getattr(value, "py_func", getattr(value, "_defn", value))
+            if isinstance(inner, FunctionType) and not inner.__module__.startswith(("numba", "numpy")):
+                pending.append(inner)
+            elif isinstance(value, np.ndarray):
+                found.update(value.tobytes())
+            elif isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
+                found.update(repr(value).encode())
+    return found.digest()
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
+
+
 def _jit(function: F, **options: Any) -> F:
-    dispatcher: Any = njit(cache=kept_in(function) is not None, **options)(function)
+    dispatcher: Any = njit(**options)(function)
+    if kept_in(function) is not None:
+        dispatcher._cache = _KeptCode(function)
     compile_for = dispatcher._compile_for_args
 
     def compile_undisturbed(*arguments: object, **keywords: object) -> object:

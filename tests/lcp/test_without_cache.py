@@ -58,3 +58,38 @@ def test_a_folder_of_somebody_else_is_not_used(monkeypatch):
     for owner in (1000, 1002):  # of the source, which is run as well, and the user
         owners["folder"] = owner
         assert compiled._place(compiled.compiled, Told("source")) == "folder"
+
+
+INNER = """
+from lcp.kernels.compiled import compiled
+FACTOR = {factor}
+@compiled
+def scaled(x):
+    return x * FACTOR + {offset}
+"""
+OUTER = """
+from inner import scaled
+from lcp.kernels.compiled import compiled
+@compiled
+def answer(x):
+    return scaled(x)
+print(answer(2.0), sum(answer.stats.cache_hits.values()))
+"""
+
+
+def test_code_is_made_anew_where_what_it_calls_has_changed(tmp_path):
+    """Numba asks the file of the function alone, and inner functions are part of its code."""
+    (tmp_path / "outer.py").write_text(OUTER)
+
+    def answer(factor, offset):
+        (tmp_path / "inner.py").write_text(INNER.format(factor=factor, offset=offset))
+        variables = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        done = subprocess.run([sys.executable, "outer.py"], capture_output=True, text=True, cwd=tmp_path, env=variables)
+        assert done.returncode == 0, done.stderr
+        return tuple(float(word) for word in done.stdout.split())
+
+    assert answer(3.0, 1) == (7, 0)  # the value, and how often kept code was used
+    assert answer(3.0, 1) == (7, 1)
+    assert answer(5.0, 1) == (11, 0)
+    assert answer(5.0, 2) == (12, 0)
+    assert answer(5.0, 2) == (12, 1)

@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 
 import lcp
+from hybrid.contact.complementarity import contact_lcp
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import label_at_rest
-from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 
 if TYPE_CHECKING:

@@ -209,10 +209,12 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    known, settings = begun(watch, constraints, t, y, directions)
-    unstable = unstable_beginning(watch, constraints, t, y, known)
-    if unstable is not None:
-        raise ComputationError(unstable)
+    settings = watch.settings
+    if spatial_slides(constraints.parts):
+        known, settings = begun(watch, constraints, t, y, directions)
+        unstable = unstable_beginning(watch, constraints, t, y, known)
+        if unstable is not None:
+            raise ComputationError(unstable)
     stepper: Rest | Stepper
     if trial is not None:
         stepper = trial.stepper

@@ -22,6 +22,7 @@ from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called
+from hybrid.contact.table import spatial_slides
 from hybrid.contact.verdict import Selection, Verdict
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import Rest, Trial
@@ -405,7 +406,9 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    _, settings = begun(watch, constraints, t, y, choice.directions)
+    settings = watch.settings
+    if spatial_slides(constraints.parts):
+        _, settings = begun(watch, constraints, t, y, choice.directions)
     if constraints.hold_everything(t, q, v):
         resting = Rest(watch, t, y, t_end)
         rest = resting.step()

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
+from hybrid.contact.complementarity import contact_lcp
 from hybrid.contact.impacts.impulse_lcp import solved
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
-from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lcp
+from hybrid.contact.complementarity import contact_lcp
 from hybrid.contact.impacts.impact import Impulses
 from hybrid.contact.modes import ActiveElement, ElementKind
-from hybrid.contact.spatial import contact_lcp
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, RANK, ROUNDING

@@ -196,12 +196,14 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
     [[1.0, 1.0], [0.0, 1.0]]
     """
     A = np.asarray(A, dtype=float)
+    if is_many := A.ndim > 2:  # along the states a maximum is several times as quick as along a short row
+        A = np.ascontiguousarray(np.moveaxis(A, (-2, -1), (0, 1)))
     for _ in range(_SWEEPS):
-        for axis in (-1, -2):
+        for axis in (1, 0):
             size = np.abs(A).max(axis=axis, keepdims=True, initial=0.0)
             size[size == 0.0] = 1.0
             A = A / np.sqrt(size)
-    return A
+    return np.ascontiguousarray(np.moveaxis(A, (0, 1), (-2, -1))) if is_many else A
 
 
 def is_numerically_singular(A: NDArray[Any], *, rank: float) -> bool:

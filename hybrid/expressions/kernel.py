@@ -117,7 +117,7 @@ class Kernel:
 
 
 def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:
-    batch = np.broadcast_shapes(*(np.shape(entry) for entry in entries)) if entries else ()
+    batch = np.broadcast_shapes(*{entry.shape for entry in entries if isinstance(entry, np.ndarray)})
     kind = np.result_type(float, *entries) if entries else np.dtype(float)
     stacked = np.empty((*batch, len(entries)), dtype=kind)
     for index, entry in enumerate(entries):

@@ -15,13 +15,13 @@ from hybrid.motion.together.flows import ModeFlow, flow_of
 from hybrid.numbered import NumberedEnum
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arguments import Settings
 
-__all__ = ["ENDINGS", "KINDS", "KIND_NUMBERS", "NOWHERE", "EventLog", "Fleet", "Stage"]
+__all__ = ["ENDINGS", "KINDS", "KIND_NUMBERS", "NOWHERE", "EventLog", "Fleet", "Stage", "distinct_columns"]
 
 Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
@@ -334,8 +334,29 @@ class Fleet:
         dict of tuple of Activity to array of int, (k,)
             Numbers of the motions.
         """
-        found, which = np.unique(self.activities[:, lanes], axis=1, return_inverse=True)
         return {
-            tuple(Activity(int(value)) for value in found[:, number]): lanes[which.ravel() == number]
-            for number in range(found.shape[1])
+            tuple(Activity(int(value)) for value in column): lanes[here]
+            for column, here in distinct_columns(self.activities[:, lanes], len(Activity))
         }
+
+
+def distinct_columns(table: NDArray[Any], base: int) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
+    """Different columns of a table of digits, each with the columns that are like it.
+
+    Parameters
+    ----------
+    table : array of int or bool, (k, m)
+    base : int
+        More than every entry.
+
+    Yields
+    ------
+    column : array, (k,)
+    here : array of bool, (m,)
+    """
+    kind = np.int64 if base ** len(table) < 1 << 63 else object
+    powers = np.array([base**place for place in reversed(range(len(table)))], dtype=kind)
+    numbers = powers @ table.astype(kind)  # which are sooner compared than columns
+    for number in np.unique(numbers):
+        here = numbers == number
+        yield table[:, here.argmax()], here

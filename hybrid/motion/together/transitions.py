@@ -21,13 +21,11 @@ from hybrid.motion.arguments import Stop
 from hybrid.motion.context import Context
 from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.selecting import Moment
-from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
+from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage, distinct_columns
 from hybrid.motion.together.holding import settled
 from hybrid.motion.transitions import HOLDS, LOWEST_HOP, event_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from hybrid.contact import AbstractImpactLaw
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Terms
@@ -104,7 +102,8 @@ def take_events(fleet: Fleet, met: Met) -> None:
     flow = fleet.flow(met.mode)
     if flow is None or not len(met.lanes):
         return
-    for fired, lanes in _by_guards(met):
+    for fired, here in distinct_columns(met.fired, 2):
+        lanes = met.lanes[here]
         guards = [guard for guard, has_fired in zip(flow.guards, fired, strict=True) if has_fired]
         kinds = {guard.kind for guard in guards}
         if not kinds <= _KINDS or (GuardKind.TOUCHDOWN in kinds and len(kinds) > 1):
@@ -118,12 +117,6 @@ def take_events(fleet: Fleet, met: Met) -> None:
         _settle(fleet, lanes)
         if GuardKind.TOUCHDOWN in kinds:
             _check_approach(fleet, lanes)
-
-
-def _by_guards(met: Met) -> Iterator[tuple[NDArray[np.bool_], Lanes]]:
-    found, which = np.unique(met.fired, axis=1, return_inverse=True)
-    for number in range(found.shape[1]):
-        yield found[:, number], met.lanes[which.ravel() == number]
 
 
 def _activity(part: ElementMode, kinds: set[GuardKind]) -> Activity:

@@ -11,6 +11,7 @@ from hybrid.expressions import Builder, Term
 from hybrid.motion.flow import make_flow
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.descents import first_descent
+from hybrid.motion.together.fleet import distinct_columns
 from hybrid.motion.together.flows import flow_of
 from hybrid.motion.together.lanes import lane_program, prepared
 from tests.catalogue import dynamics_of
@@ -230,3 +231,15 @@ def test_sines_of_many_states_are_those_of_the_library():
     np.testing.assert_allclose(found, [np.sin(angles), np.cos(angles)], rtol=0.0, atol=2 * np.finfo(float).eps)
     np.testing.assert_allclose(found[0, -2:], np.sin(angles[-2:]), rtol=0.0)
     assert np.isnan(program.values([0.0] * len(equations.parameters), np.array([np.nan]), still[:, :1])).all()
+
+
+@pytest.mark.parametrize(("rows", "base"), [(0, 9), (1, 2), (3, 9), (19, 9), (20, 9), (90, 2)])  # 9**20 is beyond int64
+def test_equal_columns_are_found(rows, base):
+    rng = np.random.default_rng(rows)
+    kinds = rng.integers(0, base, (rows, 5))
+    table = kinds[:, rng.integers(0, 5, 300)].astype(np.int8)
+    found = {tuple(column.tolist()): here for column, here in distinct_columns(table, base)}
+    assert set(found) == {tuple(column) for column in table.T.tolist()}
+    for column, here in found.items():
+        assert here.tolist() == [other == column for other in map(tuple, table.T.tolist())]
+    assert not list(distinct_columns(table[:, :0], base))

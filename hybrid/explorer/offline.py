@@ -87,7 +87,9 @@ def offline_page(
     slider, values = _slider(dynamics, chosen, given, [axis.name for axis in axes])
     tables: dict[str, Any] = {
         "begin": {"catalogue": {}, "first": {"name": first.name, "text": first.text}},
-        "declaration": _declaration(first, [axis.name for axis in axes], slider),
+        "declaration": _declaration(
+            first, [axis.name for axis in axes], slider, dynamics.mechanism.parameter_values(given)
+        ),
         "slider": slider,
         "values": values,
         "axes": [{"name": axis.name, "values": axis.values.tolist()} for axis in axes],
@@ -109,29 +111,31 @@ def offline_page(
 def _slider(
     dynamics: Dynamics, pins: Mapping[str, str], given: Mapping[str, str], taken: list[str]
 ) -> tuple[str, list[float]]:
-    """The coefficient of friction, or the first parameter that is a number; its values, the declared one among them."""
+    """The coefficient of friction, or the first parameter that is a number; its values, its own one among them."""
     state = solve_state(dynamics, pins, parameters=given)
-    declared = dynamics.mechanism.parameter_values({})
+    own_values = dynamics.mechanism.parameter_values(given)
     name = friction_parameter(dynamics, state, given, taken=taken)
     if name is not None:
-        ends = [0.0, max(2.0, 1.5 * float(dynamics.mechanism.parameter_values(given)[name]))]
+        ends = [0.0, max(2.0, 1.5 * float(own_values[name]))]
     else:
-        name = next((item for item in declared if item not in taken), None)
+        name = next((item for item in own_values if item not in taken), None)
         if name is None:
             raise StateError(f"{dynamics.name} has no parameter that a slider could change")
-        size = float(dynamics.mechanism.parameter_values(given)[name]) or 1.0
+        size = float(own_values[name]) or 1.0
         ends = sorted([0.2 * size, 2.0 * size])
-    own = float(declared[name])
+    own = float(own_values[name])
     values = np.linspace(min(own, *ends), max(own, *ends), _VALUES)
     values[np.argmin(np.abs(values - own))] = own
     return name, values.tolist()
 
 
-def _declaration(first: Served, taken: list[str], slider: str) -> dict[str, Any]:
-    """What the sliders of the page are."""
+def _declaration(first: Served, taken: list[str], slider: str, values: Mapping[str, float]) -> dict[str, Any]:
+    """What the sliders of the page are, and where they begin."""
     found = next(answers(Models(), Question("declaration", first.text)))["declaration"]
     kept = {slider, *(name for name in taken if name in found["parameters"])}
-    found["parameters"] = {name: item for name, item in found["parameters"].items() if name in kept}
+    found["parameters"] = {
+        name: {**item, "value": float(values[name])} for name, item in found["parameters"].items() if name in kept
+    }
     found["pins"] = {name: "0" for name in taken if name not in found["parameters"]}
     return dict(found)
 

@@ -126,12 +126,17 @@ def test_a_page_without_a_server_has_what_it_shows():
         assert len(states) == 121
 
 
+@pytest.mark.parametrize("is_declared", [True, False])
 @pytest.mark.parametrize("mu", [1.5, 0.5, 0.123456789, 7.0])
-def test_the_slider_of_a_page_without_a_server_has_the_declared_value(mu, monkeypatch):
+def test_the_slider_of_a_page_without_a_server_has_its_own_value(mu, is_declared, monkeypatch):
     for name, few in (("_CELLS", 4), ("_STATES", 2)):  # what is asked about is neither on the map nor on the grid
         monkeypatch.setattr(f"hybrid.explorer.offline.{name}", few)
     text = re.sub(r"(?m)^mu = \{ value = [0-9.]+", f"mu = {{ value = {mu!r}", ROD)
-    page = offline_page(Served("rod", text))
+    page = (
+        offline_page(Served("rod", text))
+        if is_declared
+        else offline_page(Served("rod", ROD), parameters={"mu": str(mu)})
+    )
     tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
     assert (tables["slider"], tables["declaration"]["parameters"]["mu"]["value"]) == ("mu", mu)
     assert mu in tables["values"]

@@ -330,7 +330,7 @@ class Reader:
 
     def _missing(self, expression: Expression) -> list[str]:
         """The definitions in an expression that have not been read."""
-        return [name for name in expression.names if name not in self._known and name not in CONSTANTS]
+        return [name for name in sorted(expression.names) if name not in self._known and name not in CONSTANTS]
 
     def column(self, texts: Iterable[str]) -> Nodes:
         """Nodes of several texts, (number of texts,)."""

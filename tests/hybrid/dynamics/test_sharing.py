@@ -59,14 +59,32 @@ def test_eight_threads_give_the_bits_of_one(rod):
         assert list(pool.map(lambda mu: answer(rod, mu), FRICTIONS * 2)) == alone * 2
 
 
-def test_the_order_of_hashes_changes_no_bit():
-    code = "import mechanisms; from hybrid import derive; from tests.hybrid.dynamics.test_sharing import answer; "
-    code += "print(answer(derive(mechanisms.load('rod_on_incline')), 0.7))"
-    known = [
+def under_two_orders_of_hashes(code):
+    """What a program prints, by each of two seeds of Python's hashes."""
+    return [
         subprocess.run(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
         ).stdout
         for seed in ("1", "2")
     ]
+
+
+def test_the_order_of_hashes_changes_no_bit():
+    code = "import mechanisms; from hybrid import derive; from tests.hybrid.dynamics.test_sharing import answer; "
+    code += "print(answer(derive(mechanisms.load('rod_on_incline')), 0.7))"
+    known = under_two_orders_of_hashes(code)
     assert known[0] == known[1]
     assert b"0x" in known[0]
+
+
+def test_the_order_of_hashes_changes_no_graph():
+    code = """
+import mechanisms
+from hybrid import derive
+for name in mechanisms.names():
+    graph = derive(mechanisms.load(name)).equations.graph
+    print(name, *zip(graph.operations, graph.arguments, graph.values))
+"""
+    known = under_two_orders_of_hashes(code)
+    assert known[0] == known[1]
+    assert known[0].count(b"\n") == len(mechanisms.names())

@@ -97,12 +97,12 @@ def transitions_from(
         if guard.kind is GuardKind.FRICTION:
             continue  # nothing follows
         stops_with = location.stops_with.get(guard.contact, ())
-        regular = set(_nodes(regular_exit(rows, guard.guard, stops_with=stops_with)))
-        possible = set()
+        regular = dict.fromkeys(_nodes(regular_exit(rows, guard.guard, stops_with=stops_with)))
+        possible = {}
         if may_be_paradoxical:
-            possible = set(_nodes(possible_exit(rows, [guard.guard], stops_with=stops_with)))
+            possible = dict.fromkeys(_nodes(possible_exit(rows, [guard.guard], stops_with=stops_with)))
         goes_on = guard.kind is GuardKind.SLIP and node.mode.get(guard.contact) is SLIDE
-        for target in sorted(regular | possible, key=lambda item: (item not in regular, _order(parts, item))):
+        for target in sorted({**regular, **possible}, key=lambda item: (item not in regular, _order(parts, item))):
             if is_possible(target) and (target != node or goes_on):
                 found.append(Transition(node.key, target.key, guard, Reset.IDENTITY, Rule.VERDICT, target in regular))
         if may_be_paradoxical and has_impact:

@@ -15,7 +15,6 @@ import attrs
 from hybrid.arguments import checks_arguments
 from hybrid.automaton.export.layout import GroupText
 from hybrid.automaton.outline import GuardText, NodeText, Outline, outline
-from hybrid.automaton.transitions import Rule
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -38,8 +37,6 @@ class Arrow:
         Short labels of the guards, by whether the change can occur without a paradox.
     kinds : tuple of str
         Kinds of the guards, regular ones first.
-    sentences : tuple of str
-        The guards in words, with their rules.
     """
 
     source: str
@@ -47,7 +44,6 @@ class Arrow:
     regular: tuple[str, ...]
     paradoxical: tuple[str, ...]
     kinds: tuple[str, ...]
-    sentences: tuple[str, ...]
 
     @property
     def label(self) -> str:
@@ -87,22 +83,18 @@ def arrows(outline: Outline) -> Iterator[Arrow]:
         One for each pair of nodes with an edge.
     """
     nodes: dict[str, NodeText] = {node.key: node for node in outline.nodes}
-    groups: dict[tuple[str, str], list[tuple[bool, str, str, str]]] = {}
+    groups: dict[tuple[str, str], list[tuple[bool, str, str]]] = {}
     for edge in outline.edges:
         guard = None if edge.guard is None else nodes[edge.source].guards[edge.guard]
         label = "impact law" if guard is None else short_label(outline, guard)
-        words = edge.rule if guard is None else f"{guard.label}: {edge.rule}"
-        if edge.rule == Rule.IMPACT_LAW and guard is not None:
-            words = f"{guard.label}: impact"
         kind = "jump" if guard is None else guard.kind
-        groups.setdefault((edge.source, edge.target), []).append((edge.is_regular, label, kind, words))
+        groups.setdefault((edge.source, edge.target), []).append((edge.is_regular, label, kind))
     for (source, target), members in groups.items():
-        regular = tuple(dict.fromkeys(label for is_regular, label, _, _ in members if is_regular))
-        others = tuple(dict.fromkeys(label for is_regular, label, _, _ in members if not is_regular))
+        regular = tuple(dict.fromkeys(label for is_regular, label, _ in members if is_regular))
+        others = tuple(dict.fromkeys(label for is_regular, label, _ in members if not is_regular))
         ordered = sorted(members, key=lambda member: not member[0])
-        kinds = tuple(dict.fromkeys(kind for _, _, kind, _ in ordered))
-        sentences = tuple(dict.fromkeys(words for _, _, _, words in ordered))
-        yield Arrow(source, target, regular, others, kinds, sentences)
+        kinds = tuple(dict.fromkeys(kind for _, _, kind in ordered))
+        yield Arrow(source, target, regular, others, kinds)
 
 
 def is_highlighted(node: NodeText, highlight: frozenset[str]) -> bool:

@@ -120,9 +120,8 @@ def compare(asked: Asked, *, stiffness: tuple[float, ...], damping: float | None
     else:
         from hybrid.analysis.comparison.rows import number_in_full
 
-        options = ["--stiffness", ",".join(map(number_in_full, stiffness))]
-        options += [] if damping is None else ["--damping", repr(damping)]
-        command = asked.command_line("compare", *options, output=output)
+        stiffnesses = ",".join(map(number_in_full, stiffness))
+        command = asked.command_line("compare", ("--stiffness", stiffnesses), ("--damping", damping), ("-o", output))
         built = build_comparison(asked.dynamics, asked.state, **how, command=command)
         found = built.comparison
     answer = comparison_record(asked.dynamics, asked.state, found)

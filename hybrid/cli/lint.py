@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from click.core import ParameterSource
 from hybrid.cli.arguments import FiniteRange, json_option
 from hybrid.cli.output import number, page_option, print_answer, table, write_page
 from hybrid.progress import ProgressBar
+from hybrid.reporting.wording import command_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -138,14 +138,12 @@ def lint(
 
 def _command(context: click.Context, model: str) -> str:
     """The command line with the options that were given."""
-    words = ["painleve", "lint", model]
-    for option in context.command.params:
-        name = option.name or ""
-        if name == "model" or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        value = context.params[name]
-        words += [option.opts[-1]] if value is True else [option.opts[-1], str(value)]
-    return shlex.join(words)
+    given = [
+        (option.opts[-1], context.params[option.name or ""])
+        for option in context.command.params
+        if option.name != "model" and context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    ]
+    return command_text("lint", model, given)
 
 
 def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, wraps
 from pathlib import Path
@@ -29,6 +28,7 @@ from hybrid.cli.program import ExitStatus
 from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import Json, plain
+from hybrid.reporting.wording import command_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -360,12 +360,11 @@ class Asked:
 
         return solve_state(self.dynamics, self.pins, parameters=self.values, branch=self.branch)
 
-    def command_line(self, command: str, *options: str, output: Path | None) -> str:
-        """The command line that makes a page again, with the values as the user wrote them, quoted for a shell."""
-        words = ["painleve", command, self.mechanism]
-        words += [word for name, value in self.parameters.items() for word in ("--param", f"{name}={value}")]
-        words += [word for name, value in self.pins.items() for word in ("--pin", f"{name}={value}")]
-        return shlex.join([*words, *options, *([] if output is None else ["-o", str(output)])])
+    def command_line(self, command: str, *options: tuple[str, Any]) -> str:
+        """The command line that makes a page again, with the values as the user wrote them."""
+        given = (("--param", self.parameters), ("--pin", self.pins))
+        own = [(option, f"{name}={value}") for option, values in given for name, value in values.items()]
+        return command_text(command, self.mechanism, [*own, *options])
 
 
 @attrs.frozen(eq=False)

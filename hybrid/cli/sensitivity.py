@@ -84,11 +84,14 @@ def sensitivity(
     chosen = {"integrand": functional, "terminal": terminal}
     quantity = Functional(**{name: text for name, text in chosen.items() if text is not None})
     found = differentiate(motion, quantity, names, pins=asked.pins, check=check)
-    options = ["--t-end", f"{t_end!r}"]
-    options += [] if functional is None else ["--functional", functional]
-    options += [] if terminal is None else ["--terminal", terminal]
-    options += ["--wrt", ",".join(names), "--law", law, *([] if check else ["--no-check"])]
-    again = asked.command_line("sensitivity", *options, output=output)
+    options: list[tuple[str, Any]] = [
+        ("--t-end", t_end),
+        ("--functional", functional),
+        ("--terminal", terminal),
+        ("--wrt", ",".join(names)),
+    ]
+    options += [("--law", law), ("--no-check", None if check else True), ("-o", output)]
+    again = asked.command_line("sensitivity", *options)
     base = base_values(motion, names, pins=asked.pins)
     report = SensitivityReport(motion, found, base, again, metadata.version("painleve"))
     answer = sensitivity_record(report)

@@ -325,13 +325,12 @@ def report(asked: Asked, *, axes: tuple[str, ...], output: Path | None) -> Answe
     from hybrid.reporting.render import render_html, render_markdown
     from hybrid.reporting.report import build_report, report_record
 
-    options = [word for axis in axes for word in ("--axis", axis)]
     built = build_report(
         asked.dynamics,
         asked.state,
         parameters=asked.parameters,
         axes=[Axis.parse(text, values=asked.resolved) for text in axes] or None,
-        command=asked.command_line("report", *options, output=output or Path("report.html")),
+        command=asked.command_line("report", *(("--axis", axis) for axis in axes), ("-o", output or "report.html")),
         progress=asked.bar.advance,
         on_interrupt="keep",
     )

@@ -5,7 +5,6 @@ A comparison of methods at one state, with what a page on it needs: units, histo
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,8 @@ from hybrid.arguments import checks_arguments
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import comparison_record
-from hybrid.reporting.report import command_line
-from hybrid.reporting.wording import settled
+from hybrid.reporting.report import state_options
+from hybrid.reporting.wording import command_text, settled
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
@@ -145,11 +144,11 @@ def _command(
     damping: float | None,
     parameters: Values | None,
 ) -> str:
-    """The command line that makes the page again, from that of a report on the same state."""
-    words = shlex.split(command_line(dynamics, state, parameters=parameters))
-    chosen = [] if stiffness is None else ["--stiffness", ",".join(f"{K:.17g}" for K in stiffness)]
-    chosen += [] if damping is None else ["--damping", f"{damping:.17g}"]
-    return shlex.join(["painleve", "compare", *words[2:-2], *chosen, "-o", "comparison.html"])
+    """The command line that makes the page again."""
+    options: list[tuple[str, str | None]] = [*state_options(dynamics, state, parameters=parameters)]
+    options += [("--stiffness", None if stiffness is None else ",".join(f"{K:.17g}" for K in stiffness))]
+    options += [("--damping", None if damping is None else f"{damping:.17g}"), ("-o", "comparison.html")]
+    return command_text("compare", dynamics.name, options)
 
 
 _LEADS = {

@@ -5,7 +5,6 @@ The command line that makes a report again.
 
 from __future__ import annotations
 
-import shlex
 from contextlib import suppress
 from functools import cached_property, partial
 from importlib import metadata
@@ -28,6 +27,7 @@ from hybrid.reporting.records import (
     verdict_record,
 )
 from hybrid.reporting.window import pins_around
+from hybrid.reporting.wording import command_text
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
@@ -41,7 +41,15 @@ if TYPE_CHECKING:
     from hybrid.dynamics import Dynamics, State
     from hybrid.dynamics.derive import Values
 
-__all__ = ["MAX_DRAWN_NODES", "Report", "build_report", "command_line", "parameter_table", "report_record"]
+__all__ = [
+    "MAX_DRAWN_NODES",
+    "Report",
+    "build_report",
+    "command_line",
+    "parameter_table",
+    "report_record",
+    "state_options",
+]
 
 
 @checks_arguments
@@ -68,14 +76,30 @@ def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None 
     >>> command_line(rod, state)
     'painleve report rod_on_incline --pin phi=2 --pin slip.tip=+0 --pin phi_dot=0 -o report.html'
     """
+    options = [*state_options(dynamics, state, parameters=parameters), ("-o", "report.html")]
+    return command_text("report", dynamics.name, options)
+
+
+def state_options(dynamics: Dynamics, state: State, *, parameters: Values | None) -> list[tuple[str, str]]:
+    """The fewest options of a command whose pins give a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    parameters : mapping of str to float or None
+
+    Returns
+    -------
+    list of (str, str)
+        ``--pin`` and ``--param`` with what follows them.
+    """
     chosen: Mapping[str, Any] = {}
     for chosen in _candidates(dynamics, state, parameters):
         if _gives(dynamics, state, chosen, parameters):
             break
-    words = ["painleve", "report", dynamics.name]
-    words += [word for name, value in chosen.items() for word in ("--pin", f"{name}={_written(value)}")]
-    words += [word for name, value in (parameters or {}).items() for word in ("--param", f"{name}={_written(value)}")]
-    return shlex.join([*words, "-o", "report.html"])
+    given = (("--pin", chosen), ("--param", parameters or {}))
+    return [(option, f"{name}={_written(value)}") for option, values in given for name, value in values.items()]
 
 
 def _candidates(dynamics: Dynamics, state: State, parameters: Values | None) -> Iterator[dict[str, Any]]:

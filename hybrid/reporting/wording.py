@@ -1,19 +1,48 @@
-"""What a verdict means, in sentences."""
+"""What a verdict means, in sentences, and the command lines that pages show for making them again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hybrid.tolerances import CANCELLED
 
 __all__ = [
     "bilateral_sentence",
+    "command_text",
     "mode_text",
     "settled",
     "sliding_sentence",
     "verdict_sentences",
 ]
+
+
+def command_text(command: str, subject: str, options: Iterable[tuple[str, Any]]) -> str:
+    """A command line of the program, quoted for a shell.
+
+    Parameters
+    ----------
+    command, subject : str
+        The name of the command, and what it is given.
+    options : iterable of (str, value)
+        In their order. A flag has the value True; an option without a value, None, is left out.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> command_text("compare", "ladder.toml", [("--pin", "phi=pi/3"), ("--damping", None), ("--json", True)])
+    'painleve compare ladder.toml --pin phi=pi/3 --json'
+    """
+    words = ["painleve", command, subject]
+    for option, value in options:
+        if value is not None:
+            words += [option] if value is True else [option, str(value)]
+    return shlex.join(words)
+
 
 _MEANINGS = {
     "UNIQUE": "The laws of rigid bodies and dry friction determine the motion.",

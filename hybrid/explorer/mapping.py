@@ -6,23 +6,24 @@ Motions and comparisons for a page: frames, curves over time, and all futures wh
 from __future__ import annotations
 
 import base64
-import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from hybrid.analysis import Axis, compare, critical_friction, region_map
+from hybrid.analysis import Axis, compare, region_map
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.dynamics import solve_state
 from hybrid.errors import HybridError
 from hybrid.motion import Penalty, simulate, simulate_branches
 from hybrid.reporting.animation import animation_data
-from hybrid.reporting.branches import branch_through, critical_friction_record
+from hybrid.reporting.branches import critical_friction_record
 from hybrid.reporting.records import comparison_record, motion_record, plain
 from hybrid.reporting.regions import regions
 from hybrid.reporting.scene import build_scene
-from hybrid.reporting.window import closed_contacts, default_axes, pins_around
+from hybrid.reporting.surroundings import critical_around, held_around, refined_maps
+from hybrid.reporting.window import closed_contacts, default_axes
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
@@ -187,24 +188,22 @@ def map_answers(
     if axes is None:
         yield {"map": None}
         return
-    n = round(question.cells)
-    cell = seconds.get(question.text)
-    share = 1.0 if cell is not None and cell * n * n <= _AT_ONCE else min(1.0, _COARSEST / n)
-    pins, held, branch = _around(dynamics, state, axes, question)
-    while True:
-        swept = [attrs.evolve(axis, n=max(2, round(share * n))) for axis in axes]
-        begun = time.perf_counter()
-        found = region_map(dynamics, axes=swept, pins=pins, parameters=held, branch=branch)
-        seconds[question.text] = cell = (time.perf_counter() - begun) / found.cells
-        yield {
-            "map": {
-                **_shown(found, is_complete=share == 1.0),
-                "pins": {name: str(value) for name, value in pins.items()},
-            }
-        }
-        if share == 1.0:
-            return
-        share = 1.0 if cell * n * n <= _AT_ONCE else min(1.0, 2.5 * share)
+    names, n = [axis.name for axis in axes], round(question.cells)
+    is_pinned = set(names) <= {*question.pins, *dynamics.mechanism.parameters}
+    own = {name: value for name, value in question.pins.items() if name not in names} if is_pinned else None
+    held = held_around(dynamics, state, names, parameters=question.parameters, pins=own)
+
+    def finer(share: float, taken: float, found: RegionMap) -> float:
+        seconds[question.text] = taken / found.cells
+        return 1.0 if seconds[question.text] * n * n <= _AT_ONCE else min(1.0, 2.5 * share)
+
+    is_quick = question.text in seconds and seconds[question.text] * n * n <= _AT_ONCE
+    around = partial(region_map, dynamics, **held)
+    meant = [attrs.evolve(axis, n=n) for axis in axes]
+    first = 1.0 if is_quick else min(1.0, _COARSEST / n)
+    for found, share in refined_maps(lambda swept: around(axes=swept), meant, first, finer):
+        pins = {name: str(value) for name, value in held["pins"].items()}
+        yield {"map": {**_shown(found, is_complete=share == 1.0), "pins": pins}}
 
 
 def _axes(dynamics: Dynamics, state: State, question: Question) -> list[Axis] | None:
@@ -213,21 +212,6 @@ def _axes(dynamics: Dynamics, state: State, question: Question) -> list[Axis] | 
         return [Axis.parse(text, values=values) for text in question.axes]
     found = default_axes(dynamics, state, parameters=question.parameters)
     return None if found is None else list(found)
-
-
-def _around(
-    dynamics: Dynamics, state: State, axes: list[Axis], question: Question
-) -> tuple[Mapping[str, Any], dict[str, str], Any]:
-    """Pins and parameters that are held, and the branch of postures through the state."""
-    names = [axis.name for axis in axes]
-    known = {*question.pins, *dynamics.mechanism.parameters}
-    if set(names) <= known:
-        pins: Mapping[str, Any] = {name: value for name, value in question.pins.items() if name not in names}
-    else:
-        pins = pins_around(dynamics, state, names, parameters=question.parameters)
-    held = {name: value for name, value in question.parameters.items() if name not in names}
-    branch = branch_through(dynamics, state, names, pins=pins, parameters=question.parameters)
-    return pins, held, branch
 
 
 def _shown(found: RegionMap, *, is_complete: bool) -> dict[str, Any]:
@@ -293,20 +277,12 @@ def critical_answer(dynamics: Dynamics, question: Question) -> list[dict[str, An
     axes = _axes(dynamics, state, question)
     if axes is None or axes[0].name not in dynamics.mechanism.coordinates:
         return []
-    pins = pins_around(dynamics, state, [axes[0].name], parameters=question.parameters)
-    fixed = {name: value for name, value in pins.items() if name in dynamics.mechanism.coordinates or "gap." in name}
     found: list[dict[str, Any]] = []
     for contact in closed_contacts(dynamics, state, question.parameters):
         if not dynamics.dimension(contact):
             continue
         try:
-            answer = critical_friction(
-                dynamics,
-                over=[attrs.evolve(axes[0], n=None)],
-                pins=fixed,
-                contact=contact,
-                parameters=question.parameters,
-            )
+            answer = critical_around(dynamics, state, contact, axes[0], parameters=question.parameters)
             found.append({"contact": contact, **critical_friction_record(answer)})
         except HybridError as error:
             found.append({"contact": contact, "refusal": str(error)})

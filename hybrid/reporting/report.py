@@ -418,25 +418,16 @@ def _critical(
     dynamics: Dynamics, state: State, selection: Selection, parameters: Mapping[str, float], axis: Axis
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact that takes part and has a closed form, over postures."""
-    from hybrid.analysis import critical_friction
     from hybrid.contact.sliding import BilateralContactError
     from hybrid.dynamics.state import pin_names
-    from hybrid.reporting.branches import branch_through
+    from hybrid.reporting.surroundings import critical_around
 
-    positions = pin_names(dynamics)[0]
-    if axis.name not in positions:
-        return {}
-    around = pins_around(dynamics, state, [axis.name], parameters=parameters)
-    fixed = {name: value for name, value in around.items() if name in (*positions, "t")}
-    start = branch_through(dynamics, state, [axis.name], pins=around, parameters=parameters)
     found = {}
-    for name in closed_form_contacts(selection):
+    for name in closed_form_contacts(selection) if axis.name in pin_names(dynamics)[0] else ():
         if name in dynamics.contacts:
             # a rail whose friction leaves the contact alone at the state may push it at another posture
             with suppress(BilateralContactError):
-                found[name] = critical_friction(
-                    dynamics, over=[axis], pins=fixed, contact=name, parameters=parameters, branch=start
-                )
+                found[name] = critical_around(dynamics, state, name, axis, parameters=parameters)
     return found
 
 

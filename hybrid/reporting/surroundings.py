@@ -1,4 +1,4 @@
-"""The map of the states around one, as fine as the time for it allows."""
+"""The states around one: what is held there, their map as fine as time allows, and their critical friction."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from hybrid.analysis import Axis, region_map
+from hybrid.analysis import Axis, CriticalFriction, critical_friction, region_map
 from hybrid.analysis.maps.regions import traced
+from hybrid.dynamics.state import pin_names
 from hybrid.progress import OnInterrupt, keeps_partial
 from hybrid.reporting.branches import branch_through
 from hybrid.reporting.window import can_be_traced, default_axes, pins_around
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hybrid.analysis import RegionMap
     from hybrid.analysis.maps.chunks import Progress
     from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
     from hybrid.tolerances import Tolerances
 
-__all__ = ["Surroundings", "surroundings"]
+__all__ = ["Surroundings", "critical_around", "held_around", "refined_maps", "surroundings"]
 
 _FEWEST_CELLS = 8
 """Along the axes of the first map, from which the time of a finer one is known."""
@@ -87,44 +89,128 @@ def surroundings(
     chosen = axes or default_axes(dynamics, state, parameters=parameters)
     if chosen is None:
         return Surroundings(None, {})
-    held = {name: value for name, value in parameters.items() if name not in {axis.name for axis in chosen}}
-    names = [axis.name for axis in chosen]
-    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
-    around = partial(
-        region_map,
-        dynamics,
-        pins=fixed,
-        parameters=held,
-        branch=branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
-        tolerances=tolerances,
-        progress=progress,
-        on_interrupt=on_interrupt,
-    )
+    held = held_around(dynamics, state, [axis.name for axis in chosen], parameters=parameters, pins=pins)
+    around = partial(region_map, dynamics, **held, tolerances=tolerances, progress=progress, on_interrupt=on_interrupt)
     found = _refined(around, chosen, seconds=math.inf if axes else _MAX_SECONDS)
     if found.is_complete and can_be_traced(dynamics, found):
         try:
-            found = traced(dynamics, found, pins=fixed, parameters=held, tolerances=tolerances)
+            found = traced(dynamics, found, pins=held["pins"], parameters=held["parameters"], tolerances=tolerances)
         except KeyboardInterrupt:
             if not keeps_partial(on_interrupt):
                 raise
             found = attrs.evolve(found, is_complete=False)
-    return Surroundings(found, fixed, is_coarse=found.axes != tuple(chosen))
+    return Surroundings(found, held["pins"], is_coarse=found.axes != tuple(chosen))
 
 
 def _refined(around: Callable[..., RegionMap], axes: Sequence[Axis], *, seconds: float) -> RegionMap:
     """A coarse map, and finer ones as long as the last one tells that these will not take more than some seconds."""
-    share = min(1.0, *(_FEWEST_CELLS / axis.cells for axis in axes))
-    found: RegionMap | None = None
-    while True:
-        swept = [attrs.evolve(axis, n=max(1, round(share * axis.cells))) for axis in axes]
+
+    def affordable(share: float, taken: float, _: RegionMap) -> float:
+        finer = min(1.0, share * math.sqrt(seconds / taken))
+        return finer if finer >= min(1.0, 2 * share) else share  # less than twice as fine is not worth the time
+
+    def in_pieces(axes: Sequence[Axis]) -> RegionMap:
+        return around(axes=axes, chunk_cells=max(1, math.prod(axis.cells for axis in axes) // _CHUNKS))
+
+    first = min(1.0, *(_FEWEST_CELLS / axis.cells for axis in axes))
+    maps = (found for found, _ in refined_maps(in_pieces, axes, first, affordable))
+    found = next(maps)
+    while found.is_complete and (finer := next(maps, None)) is not None:
+        is_less = finer.cells - finer.n_missing < found.cells
+        found = attrs.evolve(found, is_complete=False) if is_less else finer
+    return found
+
+
+def refined_maps(
+    around: Callable[[Sequence[Axis]], RegionMap],
+    axes: Sequence[Axis],
+    first: float,
+    finer: Callable[[float, float, RegionMap], float],
+) -> Iterator[tuple[RegionMap, float]]:
+    """A coarse map, and finer ones.
+
+    Parameters
+    ----------
+    around : callable
+        Makes the map over axes.
+    axes : sequence of Axis
+        With the cells that are meant.
+    first : float
+        Of these cells along an axis, the share that the first map has.
+    finer : callable
+        Tells the share of the next map from that of the last one, the seconds that it took, and itself; the same
+        share ends them.
+
+    Returns
+    -------
+    iterator of (RegionMap, float)
+        Each map with its share.
+    """
+    share, last = first, 0.0
+    while share != last:
         start = time.perf_counter()
-        finer = around(axes=swept, chunk_cells=max(1, math.prod(axis.cells for axis in swept) // _CHUNKS))
-        taken = time.perf_counter() - start
-        if not finer.is_complete:
-            is_less = found is not None and finer.cells - finer.n_missing < found.cells
-            return attrs.evolve(found, is_complete=False) if found is not None and is_less else finer
-        found = finer
-        affordable = min(1.0, share * math.sqrt(seconds / taken))
-        if share == 1.0 or affordable < min(1.0, 2 * share):  # less than twice as fine is not worth the time
-            return found
-        share = affordable
+        found = around([attrs.evolve(axis, n=max(1, round(share * axis.cells))) for axis in axes])
+        share, last = finer(share, time.perf_counter() - start, found), share
+        yield found, last
+
+
+def held_around(
+    dynamics: Dynamics,
+    state: State,
+    names: Sequence[str],
+    *,
+    parameters: Values | None,
+    pins: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What is held while some quantities vary around a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    names : sequence of str
+        Of the quantities that vary.
+    parameters : mapping of str to float or str, or None
+    pins : mapping of str to float or str, optional
+        By default those of :func:`hybrid.reporting.pins_around`.
+
+    Returns
+    -------
+    dict
+        ``pins``, ``parameters`` and ``branch``, as :func:`hybrid.analysis.region_map` takes them.
+    """
+    fixed = pins_around(dynamics, state, names, parameters=parameters) if pins is None else dict(pins)
+    return {
+        "pins": fixed,
+        "parameters": {name: value for name, value in (parameters or {}).items() if name not in names},
+        "branch": branch_through(dynamics, state, names, pins=fixed, parameters=parameters),
+    }
+
+
+def critical_around(
+    dynamics: Dynamics, state: State, contact: str, axis: Axis, *, parameters: Values | None
+) -> CriticalFriction:
+    """The critical friction of a contact over the postures around a state, on the branch of its own.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    contact : str
+    axis : Axis
+        Of a quantity that fixes the posture.
+    parameters : mapping of str to float or str, or None
+
+    Returns
+    -------
+    CriticalFriction
+
+    Raises
+    ------
+    hybrid.contact.sliding.BilateralContactError
+        If friction of a rail takes part at one of them.
+    """
+    held = held_around(dynamics, state, [axis.name], parameters=parameters)
+    known = (*pin_names(dynamics)[0], "t")
+    fixed = {name: value for name, value in held.pop("pins").items() if name in known}
+    return critical_friction(dynamics, over=[axis], pins=fixed, contact=contact, **held)

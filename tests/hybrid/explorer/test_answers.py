@@ -114,6 +114,33 @@ def test_the_critical_friction_over_the_posture_is_four_thirds():
     assert answer["critical"][0]["minimum"] == pytest.approx(4 / 3, rel=1e-9)  # Mamaev and Ivanova 2013
 
 
+ARM = mechanisms.path("two_link_arm").read_text(encoding="utf-8")
+REST = {"theta1": "0.2", "theta1_dot": "0", "gap_dot.tip": "0"}
+OVER = ("theta1=-1.2:1.2", "theta1_dot=-3:3")
+
+
+def critical(pins, **parameters):
+    question = Question("critical", ARM, {**REST, **pins}, parameters, OVER)
+    ((found,),) = (part["critical"] for part in answers(Models(), question))
+    return found
+
+
+def test_the_critical_friction_is_that_of_the_time():
+    # only the distance from the base to the rail matters: a rail that has risen is a base that stands lower
+    risen = critical({"gap.tip": "0", "t": "1"}, heave="0.2", Omega="1")
+    lower = critical({"gap.tip": "0"}, H="1.6 - 0.2*sin(1)")
+    assert risen["minimum"] == pytest.approx(lower["minimum"], rel=1e-9)
+    assert risen["at"]["theta1"] == pytest.approx(lower["at"]["theta1"], rel=1e-6)
+
+
+def test_the_critical_friction_is_that_of_the_branch_of_the_state():
+    # the mirror image of the arm is the other elbow, with the angle turned round and the slip to the other side
+    one, other = (critical({"theta2": f"{side}*acos(1.6 - cos(0.2))"}) for side in ("1", "-1"))
+    assert one["minimum"] == pytest.approx(other["minimum"], rel=1e-9)
+    assert one["at"]["theta1"] == pytest.approx(-other["at"]["theta1"], rel=1e-6)
+    assert {one["mode"], other["mode"]} == {"slide+", "slide-"}
+
+
 @pytest.mark.long
 def test_a_page_without_a_server_has_what_it_shows():
     page = offline_page(Served("rod_on_incline", ROD))

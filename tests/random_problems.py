@@ -6,7 +6,7 @@ import numpy as np
 
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem
-from hybrid.dynamics.derive import Terms
+from hybrid.dynamics.equations import Terms
 
 
 def random_problem(rng: np.random.Generator, *, n_contacts: int | None = None) -> ContactProblem:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hybrid.contact.table import ForceElement
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
 
 
 Array = NDArray[np.float64]

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.dynamics.arithmetic import Arithmetic
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.dynamics.state import AbstractStructure, State
 

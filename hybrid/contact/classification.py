@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.verdict import Selection
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import AbstractStructure, States
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.contact.table import ForceElement
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.partials import Forces
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.declaration.parser import parse_expression
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import read
 from hybrid.expressions import Builder, Graph, NotRationalError, exact_values
 from lcp.exact.certificate import integer_row
 

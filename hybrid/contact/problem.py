@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.contact.modes import ActiveElement
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Summands
     from hybrid.dynamics.state import AbstractStructure, State
     from hybrid.expressions import StraightLine

@@ -14,7 +14,7 @@ from hybrid.tolerances import RANK, ROUNDING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Summands
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from hybrid.contact.branches import Branch
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.reduction import FreeMotion
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
 
 
 @attrs.frozen(eq=False)

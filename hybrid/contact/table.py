@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.dynamics.equations import Equations
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Equations, Terms
     from hybrid.dynamics.state import AbstractStructure
 
 SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)

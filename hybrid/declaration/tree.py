@@ -2,12 +2,13 @@
 
 The functions and constants that expressions know, and other names that people write for them.
 
-Their evaluation in floating point, over arrays, without SymPy.
+Their readings: values in floating point, over arrays, without SymPy; nodes of a graph; bounds.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -23,9 +24,8 @@ from hybrid.expressions.functions import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
 
-    from hybrid.expressions import Function
+    from hybrid.expressions import Builder, Function
 
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
@@ -224,6 +224,120 @@ def _applied(operation: str, arguments: Sequence[Any]) -> Any:
     if operation == "negate":
         return -arguments[0]
     return FUNCTIONS[operation].arrays(*arguments)
+
+
+def read(build: Builder, expression: Expression, names: Mapping[str, int]) -> int:
+    """The node of a parsed expression.
+
+    Parameters
+    ----------
+    build : Builder
+    expression : Expression
+    names : mapping of str to int
+        A node for every name but ``pi``.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    DeclarationError
+        A name has no node, or the expression is infinite, undefined or not real whatever the state.
+
+    Examples
+    --------
+    >>> from hybrid.declaration import parse_expression
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> node = read(build, parse_expression("0.5*4", known=()), {})
+    >>> build.value(node)
+    2
+    """
+    stack: list[int] = []
+    for node in expression.tree:
+        if isinstance(node, Number):
+            stack.append(build.number(Fraction(node.exact)))
+        elif isinstance(node, Name):
+            if node.name not in names and node.name not in CONSTANTS:
+                raise DeclarationError(Problem(f"no symbol was given for '{node.name}'"))
+            stack.append(names[node.name] if node.name in names else build.pi())
+        else:
+            arguments = stack[-node.arity :]
+            del stack[-node.arity :]
+            stack.append(_applied_node(build, node, arguments, expression))
+    return stack[0]
+
+
+def read_with_definitions(
+    build: Builder, expression: Expression, known: dict[str, int], definitions: Mapping[str, Expression]
+) -> int:
+    """The node of a parsed expression in which names may stand for other expressions.
+
+    Parameters
+    ----------
+    build : Builder
+    expression : Expression
+    known : dict of str to int
+        Nodes of names; those of the definitions that are needed are added, so that each is read once.
+    definitions : mapping of str to Expression
+        Free of circles.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    DeclarationError
+        As of :func:`read`.
+
+    Examples
+    --------
+    >>> from hybrid.declaration import parse_expression
+    >>> from hybrid.expressions import Builder
+    >>> texts = {"a": "2*b", "b": "3", "c": "a + 1"}
+    >>> definitions = {name: parse_expression(text, known=texts) for name, text in texts.items()}
+    >>> build, known = Builder(), {}
+    >>> build.value(read_with_definitions(build, definitions["a"], known, definitions)), sorted(known)
+    (6, ['b'])
+    """
+
+    def missing(item: Expression) -> list[str]:
+        return [name for name in sorted(item.names) if name in definitions and name not in known]
+
+    pending = missing(expression)
+    while pending:
+        definition = definitions[pending[-1]]
+        others = missing(definition)
+        if others:
+            pending += others
+        else:
+            known[pending.pop()] = read(build, definition, known)
+    return read(build, expression, known)
+
+
+def _applied_node(build: Builder, node: Apply, arguments: list[int], expression: Expression) -> int:
+    two = {"+": build.add, "-": build.subtract, "*": build.multiply, "/": build.divide}
+    if node.operation in two:
+        result = two[node.operation](*arguments)
+    elif node.operation == "negate":
+        result = build.negate(arguments[0])
+    elif node.operation == "**":
+        try:
+            result = build.power(*arguments)
+        except OverflowError:
+            raise _unusable(expression, "holds a power with too many digits") from None
+    else:
+        result = build.call(node.operation, *arguments)
+    if not build.has_value(result):
+        raise _unusable(expression, "is infinite, undefined or not real")
+    return result
+
+
+def _unusable(expression: Expression, reason: str) -> DeclarationError:
+    text = expression.text if len(expression.text) <= 80 else f"{expression.text[:77]}..."
+    return DeclarationError(Problem(f"'{text}' {reason}"))
 
 
 Bounds: TypeAlias = tuple[float, float]

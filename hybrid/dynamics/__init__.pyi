@@ -2,8 +2,8 @@
 
 from .configuration import ConfigurationSpace as ConfigurationSpace
 from .consistency import project_state as project_state
-from .derive import Dynamics as Dynamics, Terms as Terms, derive as derive
-from .equations import Equations as Equations, equations_of as equations_of
+from .derive import Dynamics as Dynamics, derive as derive
+from .equations import Equations as Equations, Terms as Terms, equations_of as equations_of
 from .pins import solve_state as solve_state, solve_states as solve_states, state_of as state_of
 from .singular_points import (
     SingularityKind as SingularityKind,

@@ -17,7 +17,8 @@ from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
 from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["check_accuracy", "check_consistency", "check_mass", "check_regularity", "lacks_mass", "project_state"]
 

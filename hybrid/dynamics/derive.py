@@ -5,7 +5,6 @@ Where what is asked of a mechanism meets its derived equations and the values of
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,10 +15,9 @@ import numpy as np
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration.mechanism import unsigned_friction
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.dynamics.arithmetic import is_finite
-from hybrid.dynamics.equations import Equations, equations_of, turn_nodes
+from hybrid.dynamics.equations import Equations, Terms, equations_of
 from hybrid.errors import ArgumentError
-from hybrid.expressions import Builder, Kernel, compile_kernel
+from hybrid.expressions import Builder, Kernel, compile_kernel, turn_nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,74 +25,11 @@ if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
     from hybrid.dynamics.model import SymbolicModel
 
-__all__ = ["Dynamics", "Terms", "Values", "bound", "derive"]
+__all__ = ["Dynamics", "Values", "bound", "derive"]
 
 
 Values = Mapping[str, Any]
 Made = TypeVar("Made")
-
-
-@attrs.frozen(eq=False)
-class Terms:
-    """Every term of the equations of motion and of the contact kinematics at one or many states.
-
-    ``...`` stands for the broadcast axes of the states; a quantity that does not vary along an axis has length 1 there.
-    Generalised forces and accelerations have the units of the coordinates; gaps and slips those of the declaration.
-
-    Attributes
-    ----------
-    M, h : array, (..., n, n) and (..., n)
-        Mass matrix and all forces but those of contacts and constraints; ``W_T mean_T`` is one of them.
-    gap, gap_dot, zeta_N : array, (..., k)
-        Signed distances, their rates, acceleration remainders.
-    W_N : array, (..., n, k)
-    slip, zeta_T, mean_T : array, (..., p)
-        Tangential velocities, acceleration remainders, and forces in the middle of two limits, from which the equations
-        of motion count ``lambda_T`` and ``limit``; the columns of each force element are ``Dynamics.columns``.
-    W_T : array, (..., n, p)
-    constraint, constraint_dot, zeta_B : array, (..., m)
-    J : array, (..., m, n)
-    friction, static_friction, restitution, damping, stiffness_ratio : array, (..., k)
-        Of every contact, as declared; damping in sqrt(kg).
-    limit, static_limit : array, (..., number of friction elements)
-    constraint_friction : array, (..., m)
-    """
-
-    M: NDArray[Any]
-    h: NDArray[Any]
-    gap: NDArray[Any]
-    gap_dot: NDArray[Any]
-    zeta_N: NDArray[Any]
-    W_N: NDArray[Any]
-    slip: NDArray[Any]
-    zeta_T: NDArray[Any]
-    W_T: NDArray[Any]
-    constraint: NDArray[Any]
-    constraint_dot: NDArray[Any]
-    zeta_B: NDArray[Any]
-    J: NDArray[Any]
-    friction: NDArray[Any]
-    static_friction: NDArray[Any]
-    restitution: NDArray[Any]
-    damping: NDArray[Any]
-    stiffness_ratio: NDArray[Any]
-    limit: NDArray[Any]
-    static_limit: NDArray[Any]
-    constraint_friction: NDArray[Any]
-    mean_T: NDArray[Any]
-
-    @property
-    def undefined(self) -> str | None:
-        """Name of the first quantity that has no finite value; None if all have one."""
-        whole = self.M.base  # of which the quantities at one state are parts
-        blocks = _BLOCKS(self)
-        if whole is not None and is_finite(whole) and all(block.base is whole for block in blocks):
-            return None
-        return next((name for name, block in zip(_QUANTITIES, blocks, strict=True) if not is_finite(block)), None)
-
-
-_QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
-_BLOCKS = operator.attrgetter(*_QUANTITIES)
 
 
 @attrs.frozen(eq=False)
@@ -113,8 +48,6 @@ class Dynamics(AbstractDisplayed):
         frictional constraint.
     unsigned_friction : mapping of str to tuple of (str, int)
         By force element whose friction may fall below zero: terms, with the sign with which ``mean_T`` is added.
-    turns_vary : bool
-        True if how fast arguments of ``sin`` and the like change depends on the position or on time.
     given : mapping of str to float, array or str
         Values of parameters that replace the declared ones.
     values : mapping of str to float or array
@@ -132,7 +65,6 @@ class Dynamics(AbstractDisplayed):
     _kinematics: Kernel = attrs.field(repr=False)
     _energy: Kernel = attrs.field(repr=False)
     _turns: Kernel = attrs.field(repr=False)
-    turns_vary: bool = attrs.field(repr=False)
     values: Mapping[str, Any] = attrs.field(repr=False)
     given: Mapping[str, Any] = attrs.field(factory=dict)
     _shared: dict[Any, Any] = attrs.field(factory=dict, repr=False)
@@ -216,12 +148,33 @@ class Dynamics(AbstractDisplayed):
         return self.mechanism.name
 
     def dimension(self, name: str) -> int:
-        """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""
-        columns = self.columns.get(name)
-        return 0 if columns is None else columns.stop - columns.start
+        """Tangential dimension of a force element.
+
+        Parameters
+        ----------
+        name : str
+            Of a contact, friction element or constraint.
+
+        Returns
+        -------
+        int
+            0 frictionless, 1 planar, 2 spatial.
+        """
+        return len(self.columns_of(name))
 
     def columns_of(self, name: str) -> tuple[int, ...]:
-        """Tangential columns of a force element; none if it is frictionless."""
+        """Tangential columns of a force element.
+
+        Parameters
+        ----------
+        name : str
+            Of a contact, friction element or constraint.
+
+        Returns
+        -------
+        tuple of int
+            Places in ``slip``, ``zeta_T`` and the columns of ``W_T``; none if it is frictionless.
+        """
         columns = self.columns.get(name)
         return () if columns is None else tuple(range(columns.start, columns.stop))
 
@@ -245,9 +198,27 @@ class Dynamics(AbstractDisplayed):
         return Terms(**self.at(parameters)._evaluated(self._kernel, q, v, t))
 
     def kinematics(self, q: Any, v: Any, *, t: Any = 0.0, parameters: Values | None = None) -> dict[str, NDArray[Any]]:
-        """Evaluate only what pins need: gap, gap_dot, W_N, slip, W_T, constraint, constraint_dot, J.
+        """Evaluate only what pins need.
 
-        Takes and returns arrays of the shapes of :meth:`terms`.
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+        t : array_like, (...), default 0
+        parameters : mapping of str to array_like, optional
+            All as of :meth:`terms`.
+
+        Returns
+        -------
+        dict of str to array
+            ``gap``, ``gap_dot``, ``W_N``, ``slip``, ``W_T``, ``constraint``, ``constraint_dot`` and ``J``, with the
+            shapes and units that they have in :class:`Terms`.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> rod = derive(mechanisms.load("rod_on_incline"))
+        >>> rod.kinematics([0, 1, 0], [0, -2, 0])["gap_dot"].tolist()
+        [-2.0]
         """
         return self.at(parameters)._evaluated(self._kinematics, q, v, t)
 
@@ -256,12 +227,27 @@ class Dynamics(AbstractDisplayed):
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Energy, and the power of the applied forces that no potential describes.
 
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+        t : array_like, (...), default 0
+        parameters : mapping of str to array_like, optional
+            All as of :meth:`terms`.
+
         Returns
         -------
         energy, power : array, (...)
-            Jacobi's energy ``v . T_v - T + V`` (kinetic plus potential for a kinetic energy quadratic in the
-            velocities), or the kinetic energy alone where the mechanism is declared by its equations. Contact and
-            constraint forces are not counted in the power.
+            Jacobi's energy ``v . T_v - T + V`` (Goldstein, Poole and Safko 2002, sec. 2.7; kinetic plus potential for a
+            kinetic energy quadratic in the velocities), or the kinetic energy alone where the mechanism is declared by
+            its equations. Contact and constraint forces are not counted in the power. In J and W if the declaration is
+            in SI units.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> ball = derive(mechanisms.load("bouncing_ball")).at({"m": 1, "g": 9.81})
+        >>> [float(value) for value in ball.energy([2.0], [3.0])]
+        [24.12, 0.0]
         """
         values = self.at(parameters)._evaluated(self._energy, q, v, t)["energy"]
         return values[..., 0], values[..., 1]
@@ -277,14 +263,34 @@ class Dynamics(AbstractDisplayed):
 
         None where it depends on the position or on time, or where parameters are arrays.
         """
-        if not any(self._turns.used.values()):  # alike for all values of the parameters
+        depends_on = frozenset[int]().union(*self._turns.used.values())
+        if not depends_on:  # alike for all values of the parameters
             return self.once(_radians_anywhere)
-        if self.turns_vary or any(np.ndim(value) for value in self.values.values()):
+        if min(depends_on) < len(self.equations.state) or any(np.ndim(value) for value in self.values.values()):
             return None
         return _radians_anywhere(self)
 
     def radians_at(self, q: Any, t: Any) -> NDArray[np.float64]:
-        """What turns an angle by one radian, for every coordinate (..., n); zero for one that is in no angle."""
+        """What turns an angle by one radian, for every coordinate.
+
+        Parameters
+        ----------
+        q : array_like, (..., n)
+        t : array_like, (...)
+            Time.
+
+        Returns
+        -------
+        array, (..., n)
+            In the units of the coordinates: the least change of each by which some argument of ``sin`` or the like
+            changes by 1. Zero for a coordinate that is in no angle.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> derive(mechanisms.load("rod_on_incline")).radians_at([0.0, 0.0, 0.0], 0.0).tolist()
+        [0.0, 0.0, 1.0]
+        """
         turns = self._turns(self.kernel_arguments(q, np.zeros(self.n), t))
         with np.errstate(all="ignore"):  # an argument may have no finite slope here, as that of sin(sqrt(x)) at 0
             fastest = {int(name): np.max(np.abs(rates), axis=-1) for name, rates in turns.items()}
@@ -300,11 +306,26 @@ class Dynamics(AbstractDisplayed):
         return [float(self.values[name]) for name in self.equations.parameters]
 
     def kernel_arguments(self, q: Any, v: Any, t: Any) -> list[Any]:
-        """Coordinates, velocities, time and parameters as compiled functions take them."""
+        """Coordinates, velocities, time and parameters as compiled functions take them.
+
+        Parameters
+        ----------
+        q, v : array_like, (..., n)
+        t : array_like, (...)
+            Time.
+
+        Returns
+        -------
+        list of array, (...) each
+            As many as ``equations.arguments``, and in their order.
+
+        Raises
+        ------
+        ArgumentError
+            ``q`` or ``v`` are no numbers, or not n along the last axis.
+        """
         q, v = self._per_coordinate("q", q), self._per_coordinate("v", v)
-        arguments: list[Any] = [q[..., index] for index in range(self.n)]
-        arguments += [v[..., index] for index in range(self.n)]
-        return [*map(_as_floats, (*arguments, t)), *self._parameters]
+        return [*(x[..., index] for x in (q, v) for index in range(self.n)), t, *self._parameters]
 
     def _per_coordinate(self, name: str, values: Any) -> NDArray[Any]:
         """Coordinates or velocities, of which there must be n along the last axis."""
@@ -330,13 +351,7 @@ class Dynamics(AbstractDisplayed):
     @cached_property
     def _parameters(self) -> tuple[NDArray[Any], ...]:
         """Values of the parameters as the last arguments of compiled functions."""
-        return tuple(_as_floats(self.values[name]) for name in self.equations.parameters)
-
-
-def _as_floats(value: Any) -> NDArray[Any]:
-    """An array of floats, or of complex numbers."""
-    array = np.asarray(value)
-    return array if array.dtype == float else array.astype(np.result_type(float, array))
+        return tuple(np.asarray(self.values[name]) for name in self.equations.parameters)
 
 
 _KINEMATIC = ("gap", "gap_dot", "W_N", "slip", "W_T", "constraint", "constraint_dot", "J")
@@ -374,20 +389,18 @@ def derive(mechanism: Mechanism) -> Dynamics:
     equations = equations_of(mechanism)
     graph, arguments = equations.graph, equations.arguments
     quantities = equations.terms()
-    turns, turns_vary = _compile_turns(equations)
     return Dynamics(
         mechanism=mechanism,
         equations=equations,
         contacts=tuple(contact.name for contact in mechanism.contact),
         elements=tuple(element.name for element in mechanism.friction),
         rigid=tuple(item.name for item in mechanism.constraint if item.stiffness is None),
-        columns=_columns(mechanism),
+        columns=equations.columns,
         unsigned_friction=unsigned_friction(mechanism),
         kernel=compile_kernel(graph, quantities, arguments),
         kinematics=compile_kernel(graph, {name: quantities[name] for name in _KINEMATIC}, arguments),
         energy=compile_kernel(graph, {"energy": equations.energy}, arguments),
-        turns=turns,
-        turns_vary=turns_vary,
+        turns=_compile_turns(equations),
         values=mechanism.parameter_values(),
     )
 
@@ -406,26 +419,11 @@ def _radians_anywhere(dynamics: Dynamics) -> NDArray[np.float64]:
     return dynamics.radians_at(np.zeros(dynamics.n), 0.0)
 
 
-def _compile_turns(equations: Equations) -> tuple[Kernel, bool]:
-    """Compile :func:`turn_nodes`, and say whether any of that depends on the position or on time."""
+def _compile_turns(equations: Equations) -> Kernel:
+    """Compile :func:`hybrid.expressions.turn_nodes`."""
     build = Builder(equations.graph)
-    found = turn_nodes(build, equations)
-    names = build.graph().names(int(node) for rates in found.values() for node in rates)
-    varies = names - equations.parameters.keys()
-    return compile_kernel(build.graph(), found, equations.arguments), bool(varies)
-
-
-def _columns(mechanism: Mechanism) -> dict[str, slice]:
-    sizes = [(contact.name, contact.dimension) for contact in mechanism.contact]
-    sizes += [(element.name, 1) for element in mechanism.friction]
-    sizes += [(item.name, 1) for item in mechanism.constraint if item.friction is not None]
-    columns: dict[str, slice] = {}
-    start = 0
-    for name, size in sizes:
-        if size:
-            columns[name] = slice(start, start + size)
-        start += size
-    return columns
+    found = turn_nodes(build, equations.roots, equations.coordinates)
+    return compile_kernel(build.graph(), found, equations.arguments)
 
 
 def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:

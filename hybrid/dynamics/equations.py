@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+import operator
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.declaration.parts import EquationDynamics
-from hybrid.declaration.tree import CONSTANTS, Apply, Expression, Name, Number
-from hybrid.errors import DeclarationError, Problem
+from hybrid.declaration.tree import read_with_definitions
+from hybrid.dynamics.arithmetic import is_finite
 from hybrid.expressions import (
-    FUNCTIONS,
     Builder,
     Graph,
     Nodes,
@@ -29,10 +28,12 @@ from hybrid.expressions import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from hybrid.declaration.mechanism import Constraint, Contact, Mechanism
     from hybrid.declaration.parts import AbstractFriction
 
-__all__ = ["TIME", "Equations", "Reader", "equations_of", "read", "texts_of", "turn_nodes"]
+__all__ = ["TIME", "Equations", "Reader", "Terms", "equations_of"]
 
 
 @attrs.frozen(eq=False)
@@ -50,6 +51,8 @@ class Equations:
     time : int
     parameters : mapping of str to int
         Their values are put in at evaluation.
+    columns : mapping of str to slice
+        Of ``slip``, ``zeta_T`` and ``W_T``: those of each force element that has tangential directions.
     M, h : array of int, (n, n) and (n,)
         Mass matrix; all generalised forces but those of contacts and constraints, and ``W_T mean_T``.
     gap, gap_dot, zeta_N : array of int, (k,)
@@ -76,6 +79,7 @@ class Equations:
     velocities: tuple[int, ...]
     time: int
     parameters: Mapping[str, int]
+    columns: Mapping[str, slice]
     M: Nodes
     h: Nodes
     gap: Nodes
@@ -103,13 +107,34 @@ class Equations:
         return [*self.state, *self.parameters.values()]
 
     def terms(self) -> dict[str, Nodes]:
-        """Every quantity of :class:`hybrid.dynamics.derive.Terms`, in its order."""
+        """Nodes of every quantity of :class:`Terms`, in its order.
+
+        Returns
+        -------
+        dict of str to array of int
+            By name; shapes as in :class:`Terms`, at one state.
+        """
         motion = ("M", "h", "gap", "gap_dot", "zeta_N", "W_N", "slip", "zeta_T", "W_T")
         names = (*motion, "constraint", "constraint_dot", "zeta_B", "J")
         return {name: getattr(self, name) for name in names} | dict(self.coefficients)
 
     def program(self, build: Builder, results: Sequence[int], *, extra: Sequence[int] = ()) -> Program:
-        """Compile nodes of a builder of this graph into a function of time and state."""
+        """Compile nodes into a function of time and state.
+
+        Parameters
+        ----------
+        build : Builder
+            Of this graph, with what was added to it.
+        results : sequence of int
+            Nodes of what the function gives.
+        extra : sequence of int, optional
+            Nodes of names whose values are given at every call besides time and state.
+
+        Returns
+        -------
+        Program
+            Bound to values of the parameters it takes the time, the state ``(q, v)``, (2n,), and values of ``extra``.
+        """
         return compile_program(
             build.graph(),
             results,
@@ -119,14 +144,101 @@ class Equations:
             extra=extra,
         )
 
+    @property
+    def roots(self) -> list[int]:
+        """Nodes of the equations of motion, gaps, slips and constraints; what else there is are their derivatives."""
+        blocks = (self.M, self.h, self.gap, self.slip, self.constraint, *self.coefficients.values())
+        return [int(node) for block in blocks for node in block.ravel()]
+
     @cached_property
     def all_names(self) -> frozenset[str]:
         """The names on which any term of the equations depends."""
-        return self.names(self.M, self.h, self.gap, self.slip, self.constraint, *self.coefficients.values())
+        return self.graph.names(self.roots)
 
     def names(self, *blocks: Nodes) -> frozenset[str]:
-        """The names that occur in arrays of nodes."""
+        """The names that occur in arrays of nodes.
+
+        Parameters
+        ----------
+        *blocks : array of int, (...)
+            Nodes of this graph, in any shape.
+
+        Returns
+        -------
+        frozenset of str
+            Coordinates, velocities, parameters and ``t``, as they are declared.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> rod = equations_of(mechanisms.load("rod_on_incline"))
+        >>> sorted(rod.names(rod.gap))
+        ['l', 'phi', 'y']
+        """
         return self.graph.names(int(node) for block in blocks for node in np.ravel(block))
+
+
+@attrs.frozen(eq=False)
+class Terms:
+    """Every term of the equations of motion and of the contact kinematics at one or many states.
+
+    ``...`` stands for the broadcast axes of the states; a quantity that does not vary along an axis has length 1 there.
+    Generalised forces and accelerations have the units of the coordinates; gaps and slips those of the declaration.
+
+    Attributes
+    ----------
+    M, h : array, (..., n, n) and (..., n)
+        Mass matrix and all forces but those of contacts and constraints; ``W_T mean_T`` is one of them.
+    gap, gap_dot, zeta_N : array, (..., k)
+        Signed distances, their rates, acceleration remainders.
+    W_N : array, (..., n, k)
+    slip, zeta_T, mean_T : array, (..., p)
+        Tangential velocities, acceleration remainders, and forces in the middle of two limits, from which the equations
+        of motion count ``lambda_T`` and ``limit``; the columns of each force element are ``Dynamics.columns``.
+    W_T : array, (..., n, p)
+    constraint, constraint_dot, zeta_B : array, (..., m)
+    J : array, (..., m, n)
+    friction, static_friction, restitution, damping, stiffness_ratio : array, (..., k)
+        Of every contact, as declared; damping in sqrt(kg).
+    limit, static_limit : array, (..., number of friction elements)
+    constraint_friction : array, (..., m)
+    """
+
+    M: NDArray[Any]
+    h: NDArray[Any]
+    gap: NDArray[Any]
+    gap_dot: NDArray[Any]
+    zeta_N: NDArray[Any]
+    W_N: NDArray[Any]
+    slip: NDArray[Any]
+    zeta_T: NDArray[Any]
+    W_T: NDArray[Any]
+    constraint: NDArray[Any]
+    constraint_dot: NDArray[Any]
+    zeta_B: NDArray[Any]
+    J: NDArray[Any]
+    friction: NDArray[Any]
+    static_friction: NDArray[Any]
+    restitution: NDArray[Any]
+    damping: NDArray[Any]
+    stiffness_ratio: NDArray[Any]
+    limit: NDArray[Any]
+    static_limit: NDArray[Any]
+    constraint_friction: NDArray[Any]
+    mean_T: NDArray[Any]
+
+    @property
+    def undefined(self) -> str | None:
+        """Name of the first quantity that has no finite value; None if all have one."""
+        whole = self.M.base  # of which the quantities at one state are parts
+        blocks = _BLOCKS(self)
+        if whole is not None and is_finite(whole) and all(block.base is whole for block in blocks):
+            return None
+        return next((name for name, block in zip(_QUANTITIES, blocks, strict=True) if not is_finite(block)), None)
+
+
+_QUANTITIES = tuple(field.name for field in attrs.fields(Terms))
+_BLOCKS = operator.attrgetter(*_QUANTITIES)
 
 
 @checks_arguments
@@ -150,7 +262,8 @@ def equations_of(mechanism: Mechanism) -> Equations:
     M, h, energy = _equations_of_motion(reader)
     gap = reader.column(contact.gap for contact in mechanism.contact)
     constraint = reader.column(item.equation for item in rigid)
-    gap_dot, constraint_dot, slip = _rate(reader, gap), _rate(reader, constraint), _slip_velocities(reader)
+    gap_dot, constraint_dot = _rate(reader, gap), _rate(reader, constraint)
+    slip, columns = _slip_velocities(reader)
     W_T, coefficients = jacobian(build, slip, v).T, _coefficients(reader, rigid)
     mean_T, limits = _friction_ranges(reader, len(slip))
     blocks = {
@@ -174,6 +287,7 @@ def equations_of(mechanism: Mechanism) -> Equations:
         velocities=v,
         time=reader.time,
         parameters={name: build.name(name) for name in mechanism.parameters},
+        columns=columns,
         coefficients=coefficients | limits | {"mean_T": mean_T},
         **blocks,
         graph=build.graph(),
@@ -225,17 +339,22 @@ def _equations_of_motion(reader: Reader) -> tuple[Nodes, Nodes, list[int]]:
     return M, _collected(build, np.array(h, dtype=np.intp)), balance
 
 
-def _slip_velocities(reader: Reader) -> Nodes:
+def _slip_velocities(reader: Reader) -> tuple[Nodes, dict[str, slice]]:
+    """Slips (p,), and which of them belong to each force element."""
     entries: list[int] = []
+    columns: dict[str, slice] = {}
     mechanism = reader.mechanism
     frictional = [item for item in mechanism.constraint if item.friction is not None]
     elements: list[Contact | AbstractFriction | Constraint] = [*mechanism.contact, *mechanism.friction, *frictional]
     for element in elements:
+        first = len(entries)
         if element.slip:
-            entries.extend(reader.column(texts_of(element.slip)).tolist())
+            entries.extend(reader.column(_texts_of(element.slip)).tolist())
         elif element.tangent:
-            entries.extend(_rate(reader, reader.column(texts_of(element.tangent))).tolist())
-    return np.array(entries, dtype=np.intp)
+            entries.extend(_rate(reader, reader.column(_texts_of(element.tangent))).tolist())
+        if len(entries) > first:
+            columns[element.name] = slice(first, len(entries))
+    return np.array(entries, dtype=np.intp), columns
 
 
 def _coefficients(reader: Reader, rigid: list[Constraint]) -> dict[str, Nodes]:
@@ -318,128 +437,13 @@ class Reader:
             It is no expression, or is infinite, undefined or not real whatever the state.
         """
         parsed = self.mechanism.expression(text, field=field)
-        pending = self._missing(parsed)
-        while pending:
-            definition = self.mechanism.read_definitions[pending[-1]]
-            missing = self._missing(definition)
-            if missing:
-                pending += missing
-            else:
-                self._known[pending.pop()] = read(self.build, definition, self._known)
-        return read(self.build, parsed, self._known)
-
-    def _missing(self, expression: Expression) -> list[str]:
-        """The definitions in an expression that have not been read."""
-        return [name for name in sorted(expression.names) if name not in self._known and name not in CONSTANTS]
+        return read_with_definitions(self.build, parsed, self._known, self.mechanism.read_definitions)
 
     def column(self, texts: Iterable[str]) -> Nodes:
         """Nodes of several texts, (number of texts,)."""
         return np.array([self.expression(text) for text in texts], dtype=np.intp)
 
 
-def texts_of(texts: str | tuple[str, ...]) -> tuple[str, ...]:
-    """One text or several, as several.
-
-    Parameters
-    ----------
-    texts : str or tuple of str
-
-    Returns
-    -------
-    tuple of str
-    """
+def _texts_of(texts: str | tuple[str, ...]) -> tuple[str, ...]:
+    """One text or several, as several."""
     return (texts,) if isinstance(texts, str) else texts
-
-
-def read(build: Builder, expression: Expression, names: Mapping[str, int]) -> int:
-    """The node of a parsed expression.
-
-    Parameters
-    ----------
-    build : Builder
-    expression : Expression
-    names : mapping of str to int
-        A node for every name but ``pi``.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    DeclarationError
-        A name has no node, or the expression is infinite, undefined or not real whatever the state.
-
-    Examples
-    --------
-    >>> from hybrid.declaration import parse_expression
-    >>> build = Builder()
-    >>> node = read(build, parse_expression("0.5*4", known=()), {})
-    >>> build.value(node)
-    2
-    """
-    stack: list[int] = []
-    for node in expression.tree:
-        if isinstance(node, Number):
-            stack.append(build.number(Fraction(node.exact)))
-        elif isinstance(node, Name):
-            if node.name not in names and node.name not in CONSTANTS:
-                raise DeclarationError(Problem(f"no symbol was given for '{node.name}'"))
-            stack.append(names[node.name] if node.name in names else build.pi())
-        else:
-            arguments = stack[-node.arity :]
-            del stack[-node.arity :]
-            stack.append(_applied(build, node, arguments, expression))
-    return stack[0]
-
-
-def _applied(build: Builder, node: Apply, arguments: list[int], expression: Expression) -> int:
-    two = {"+": build.add, "-": build.subtract, "*": build.multiply, "/": build.divide}
-    if node.operation in two:
-        result = two[node.operation](*arguments)
-    elif node.operation == "negate":
-        result = build.negate(arguments[0])
-    elif node.operation == "**":
-        try:
-            result = build.power(*arguments)
-        except OverflowError:
-            raise _unusable(expression, "holds a power with too many digits") from None
-    else:
-        result = build.call(node.operation, *arguments)
-    if not build.has_value(result):
-        raise _unusable(expression, "is infinite, undefined or not real")
-    return result
-
-
-def _unusable(expression: Expression, reason: str) -> DeclarationError:
-    text = expression.text if len(expression.text) <= 80 else f"{expression.text[:77]}..."
-    return DeclarationError(Problem(f"'{text}' {reason}"))
-
-
-def turn_nodes(build: Builder, equations: Equations) -> dict[str, Nodes]:
-    """How fast the arguments of functions such as ``sin`` change with every coordinate, as nodes.
-
-    These arguments have no unit: a coordinate that enters one has a size of its own, that which changes it by 1.
-
-    Parameters
-    ----------
-    build : Builder
-        Of the graph of the equations.
-    equations : Equations
-
-    Returns
-    -------
-    dict of str to array of int
-        By the number of the coordinate.
-    """
-    graph = equations.graph
-    blocks = (equations.M, equations.h, equations.gap, equations.slip, equations.constraint)
-    roots = [int(node) for block in (*blocks, *equations.coefficients.values()) for node in block.ravel()]
-    inner = {
-        graph.arguments[node][0]
-        for node in graph.needed(roots)
-        if graph.operations[node] in FUNCTIONS and FUNCTIONS[graph.operations[node]].has_unitless_argument
-    }
-    rates = jacobian(build, sorted(inner), equations.coordinates)
-    turns = {str(index): rates[:, index][rates[:, index] != build.number(0)] for index in range(rates.shape[1])}
-    return {index: nodes for index, nodes in turns.items() if len(nodes)}

@@ -18,8 +18,8 @@ from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, dot, jaco
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
-    from hybrid.dynamics.equations import Equations
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Equations, Terms
 
 __all__ = [
     "CompiledExpression",

@@ -23,8 +23,8 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.dynamics.arithmetic import Arithmetic
-    from hybrid.dynamics.derive import Dynamics, Terms
-    from hybrid.dynamics.equations import Equations
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Equations, Terms
     from hybrid.expressions import Nodes, StraightLine
 
 __all__ = [

@@ -13,8 +13,8 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.declaration import evaluate, parse_expression
+from hybrid.declaration.tree import read
 from hybrid.dynamics.configuration import independent_constraints
-from hybrid.dynamics.equations import read
 from hybrid.errors import StateError
 from hybrid.expressions import Builder
 

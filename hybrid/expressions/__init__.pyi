@@ -11,6 +11,7 @@ from .derivatives import (
     jacobian as jacobian,
     solve_definite as solve_definite,
     switches as switches,
+    turn_nodes as turn_nodes,
 )
 from .display import sympy_expressions as sympy_expressions
 from .duals import (

@@ -29,6 +29,7 @@ __all__ = [
     "partials",
     "solve_definite",
     "switches",
+    "turn_nodes",
 ]
 
 
@@ -165,6 +166,43 @@ def gradient(build: Builder, root: int, names: Sequence[int]) -> Nodes:
             if argument in depending:
                 adjoint[argument] = build.add(adjoint.get(argument, zero), build.multiply(slope, along))
     return np.array([adjoint.get(int(name), zero) for name in names], dtype=np.intp)
+
+
+def turn_nodes(build: Builder, roots: Iterable[int], names: Sequence[int]) -> dict[str, Nodes]:
+    """How fast the arguments of functions such as ``sin`` change with every name.
+
+    These arguments have no unit: a name that enters one has a size of its own, that which changes it by 1.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : iterable of int
+        Nodes of the expressions in which the functions stand.
+    names : sequence of int
+        Nodes of names.
+
+    Returns
+    -------
+    dict of str to array of int, (number of arguments that change,)
+        By the place of the name; one that enters no argument is left out.
+
+    Examples
+    --------
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> x, phi = build.name("x"), build.name("phi")
+    >>> height = build.multiply(x, build.call("sin", build.multiply(build.number(2), phi)))
+    >>> {place: list(map(build.value, rates)) for place, rates in turn_nodes(build, [height], [x, phi]).items()}
+    {'1': [2]}
+    """
+    inner = {
+        build.arguments(node)[0]
+        for node in build.needed(list(roots))
+        if build.operation(node) in FUNCTIONS and FUNCTIONS[build.operation(node)].has_unitless_argument
+    }
+    rates = jacobian(build, sorted(inner), names)
+    turns = {str(place): rates[:, place][rates[:, place] != build.number(0)] for place in range(rates.shape[1])}
+    return {place: nodes for place, nodes in turns.items() if len(nodes)}
 
 
 def dot(build: Builder, left: Iterable[int], right: Iterable[int], start: int | None = None) -> int:

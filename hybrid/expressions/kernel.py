@@ -69,8 +69,8 @@ class Kernel:
 
         Parameters
         ----------
-        arguments : sequence of array, each broadcastable to the common shape ``(...)``
-            Values in the order in which the kernel was compiled.
+        arguments : sequence of array_like, each broadcastable to the common shape ``(...)``
+            Values in the order in which the kernel was compiled; whole numbers are taken as floats.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class Kernel:
             A quantity that depends on few arguments keeps only their axes (as axes of length 1 where they broadcast),
             so that work is done once per distinct input. Undefined values are NaN or infinite.
         """
-        values = [np.asarray(value) for value in arguments]
+        values = list(map(_as_floats, arguments))
         batches = {value.shape for value in values} - {()}
         if not batches and all(value.dtype == float for value in values):
             return self.at_one_state([value.item() for value in values])
@@ -114,6 +114,12 @@ class Kernel:
         return {
             name: flat[part] if len(shape) == 1 else flat[part].reshape(shape) for name, part, shape in self._places
         }
+
+
+def _as_floats(value: Any) -> NDArray[Any]:
+    """An array of floats, or of complex numbers."""
+    array = np.asarray(value)
+    return array if array.dtype == float else array.astype(np.result_type(float, array))
 
 
 def _stack(entries: tuple[Any, ...], shape: tuple[int, ...]) -> NDArray[Any]:

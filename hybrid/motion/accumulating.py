@@ -26,7 +26,7 @@ from hybrid.tolerances import CANCELLED, INTEGRATED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.context import Context
     from hybrid.motion.recorded import Arc
     from hybrid.motion.selecting import Moment

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.contact.table import ElementMode
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.expressions import Kernel
     from hybrid.motion.arguments import SelectionRule, Settings

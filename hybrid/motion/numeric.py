@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.contact.modes import Mode
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
 
 
 Array = NDArray[np.float64]

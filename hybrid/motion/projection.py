@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hybrid.contact.table import ElementMode
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
     from hybrid.expressions import Kernel
 
 __all__ = [

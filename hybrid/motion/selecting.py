@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.modes import ActiveElement, Mode
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.events import Watch
 
 __all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "modes_of", "with_history"]

@@ -16,7 +16,7 @@ from hybrid.motion.steps import Step, step_along
 from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.arguments import Settings
     from hybrid.motion.events import Watch
     from hybrid.motion.projection import Constraints

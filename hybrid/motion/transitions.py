@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from hybrid.contact.impacts.impact import Impact
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.recorded import Event

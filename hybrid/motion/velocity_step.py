@@ -20,7 +20,8 @@ from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     import lcp
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["VelocityStep", "velocity_step"]
 

@@ -15,7 +15,7 @@ from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
-from hybrid.dynamics.derive import Terms
+from hybrid.dynamics.equations import Terms
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybrid.arguments import explains_arguments
-from hybrid.dynamics.derive import Terms
+from hybrid.dynamics.equations import Terms
 from hybrid.dynamics.state import ModelStructure
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from hybrid.analysis import RegionMap
     from hybrid.dynamics import Dynamics, State
-    from hybrid.dynamics.derive import Terms, Values
+    from hybrid.dynamics.derive import Values
+    from hybrid.dynamics.equations import Terms
 
 __all__ = [
     "Row",

@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import read, read_with_definitions
 from hybrid.dynamics.state import Pins, sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
@@ -19,6 +19,7 @@ from hybrid.expressions import Builder, determinant, jacobian
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hybrid.declaration.tree import Expression
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["NodeStates", "node_states", "number_node"]
@@ -124,21 +125,16 @@ def _parameters(
     declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
     given = {**declared, **dynamics.given, **parameters}
     found: dict[str, int] = {name: node for name, node in axis_nodes.items() if name in given}
-    waiting = [name for name in given if name not in found]
-    while waiting:
-        name = waiting.pop()
+    texts: dict[str, Expression] = {}
+    for name, value in given.items():
         if name in found:
             continue
-        value = given[name]
-        if not isinstance(value, str):
-            found[name] = number_node(build, float(value))
-            continue
-        expression = parse_expression(value, known=given.keys(), field=name)
-        missing = [other for other in expression.names if other in given and other not in found]
-        if missing:
-            waiting += [name, *missing]
+        if isinstance(value, str):
+            texts[name] = parse_expression(value, known=given.keys(), field=name)
         else:
-            found[name] = read(build, expression, {other: found[other] for other in expression.names if other in found})
+            found[name] = number_node(build, float(value))
+    for name, expression in texts.items():
+        found[name] = read_with_definitions(build, expression, found, texts)
     return {dynamics.equations.parameters[name]: node for name, node in found.items()}
 
 

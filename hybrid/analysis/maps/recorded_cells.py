@@ -17,8 +17,7 @@ from hybrid.contact.conditions import ScaledProblem, problem_scale
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.table import not_negative
-from hybrid.dynamics.derive import Terms
-from hybrid.dynamics.equations import turn_nodes
+from hybrid.dynamics.equations import Terms
 from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
 from hybrid.expressions import (
     FUNCTIONS,
@@ -29,6 +28,7 @@ from hybrid.expressions import (
     Recording,
     magnitudes,
     recorded_nodes,
+    turn_nodes,
 )
 from hybrid.tolerances import CLEAR, NEARLY
 
@@ -148,7 +148,8 @@ def cell_source(plane: Plane) -> CellSource:
     if plane.branch is not None or plane.dynamics.rigid:
         raise NotRecordable("postures are found by iteration")
     states = node_states(plane.dynamics, plane.axes, pins=plane.pins, parameters=plane.parameters)
-    turns = _at(states, [int(node) for rates in turn_nodes(states.build, equations).values() for node in rates])
+    rates = turn_nodes(states.build, equations.roots, equations.coordinates)
+    turns = _at(states, [int(node) for nodes in rates.values() for node in nodes])
     if states.conditions or states.build.graph().names(turns.tolist()):
         raise NotRecordable("postures, or what turns an angle by one radian, are found by iteration")
     terms = {name: _at(states, block) for name, block in equations.terms().items()}

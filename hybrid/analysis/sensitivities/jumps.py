@@ -24,7 +24,8 @@ from hybrid.expressions import NotDifferentiable
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Terms, Values
+    from hybrid.dynamics.derive import Values
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["ImpactSite", "Jump", "impact_jumps", "no_jump", "problem_change", "velocity_slopes"]
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.table import ElementMode, ForceRow
-    from hybrid.dynamics.derive import Dynamics, Terms, Values
+    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["ModeSystem", "Response"]
 

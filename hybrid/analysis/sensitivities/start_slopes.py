@@ -14,7 +14,7 @@ from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import read, read_with_definitions
 from hybrid.dynamics.partials import Partials, partial_derivatives
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import sort_pins
@@ -348,18 +348,13 @@ def _resolved(dynamics: Dynamics, build: Builder, overrides: Mapping[str, Any], 
     """Every parameter as a node of the free ones and of numbers."""
     mechanism, nodes = dynamics.mechanism, dynamics.equations.parameters
     texts = {
-        name: overrides.get(name, parameter.value)
+        name: mechanism.expression(value)
         for name, parameter in mechanism.parameters.items()
-        if name not in free and isinstance(overrides.get(name, parameter.value), str)
+        if name not in free and isinstance(value := overrides.get(name, parameter.value), str)
     }
     resolved = {name: node for name, node in nodes.items() if name not in texts}
-    pending = dict(texts)
-    while pending:  # the declaration was checked: no circles
-        for name, text in list(pending.items()):
-            expression = mechanism.expression(text)
-            if pending.keys().isdisjoint(expression.names):
-                resolved[name] = read(build, expression, resolved)
-                del pending[name]
+    for name, expression in texts.items():
+        resolved[name] = read_with_definitions(build, expression, resolved, texts)
     return {name: resolved[name] for name in nodes}
 
 

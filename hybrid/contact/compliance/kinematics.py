@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.impacts.impact import ImpactProblem
-    from hybrid.dynamics.derive import Dynamics, Terms
+    from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["ContactRows", "FrozenFlow", "MovingFlow", "WithoutBilateral", "without_bilateral"]
 

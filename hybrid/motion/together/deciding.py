@@ -29,7 +29,7 @@ from hybrid.tolerances import RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.together.fleet import Fleet
 
 __all__ = ["decide"]

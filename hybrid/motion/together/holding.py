@@ -13,7 +13,7 @@ from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.together.fleet import Fleet
 
 __all__ = ["settled"]

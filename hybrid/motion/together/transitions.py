@@ -28,7 +28,7 @@ from hybrid.motion.transitions import HOLDS, LOWEST_HOP, event_kind
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
     from hybrid.contact.table import ElementMode
-    from hybrid.dynamics.derive import Terms
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.together.fleet import Fleet
     from hybrid.motion.together.stepping import Met
 

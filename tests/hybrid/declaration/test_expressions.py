@@ -10,8 +10,7 @@ import pytest
 import sympy
 
 from hybrid.declaration import Expression, evaluate, parse_expression
-from hybrid.declaration.tree import FUNCTIONS, bounds
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import FUNCTIONS, bounds, read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import Builder, sympy_expressions
 

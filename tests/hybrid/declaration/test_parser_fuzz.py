@@ -10,7 +10,7 @@ import sympy
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from hybrid.declaration import Expression, evaluate, parse_expression
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import Builder, exact_values, sympy_expressions
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
 from hybrid.declaration import evaluate, parse_expression
-from hybrid.dynamics.equations import read
+from hybrid.declaration.tree import read
 from hybrid.errors import DeclarationError
 from hybrid.expressions import (
     FUNCTIONS,

@@ -18,7 +18,7 @@ EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(
 SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")
 # Classes some of whose methods say all in one line: their modules are of nearly the greatest length.
 ONE_LINE = {
-    *("AbstractMotion", "Arc", "Curve", "EnergyBalance", "Quantity", "Trajectory"),
+    *("AbstractMotion", "Arc", "Curve", "EnergyBalance", "Trajectory"),
 }
 REFERENCE = re.compile(r":(?:func|class|data|meth|attr|obj|exc):`~?((?:hybrid|lcp|mechanisms)\.[\w.]+)`")
 SENDS = re.compile(r"attributes are those of :class:`([\w.]+)`")

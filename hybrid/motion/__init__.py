@@ -2,13 +2,13 @@
 
 from hybrid.motion.arguments import Penalty, Prefer, SelectionRule, Settings, Stop
 from hybrid.motion.branching import MotionBranch, MotionTree, simulate_branches
-from hybrid.motion.recorded import Arc, EnergyBalance, Event, EventKind, Termination
+from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.simulate import simulate
 from hybrid.motion.singular_passage import singular_points_of
 from hybrid.motion.springs import HandedOver, HandOver
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
-from hybrid.motion.trajectory import Trajectory, distance
+from hybrid.motion.trajectory import EnergyBalance, Trajectory, distance
 
 __all__ = [
     "Arc",

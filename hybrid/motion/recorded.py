@@ -122,43 +122,6 @@ class Event:
         return text + (f"; {self.note}" if self.note else "")
 
 
-@attrs.frozen
-class EnergyBalance:
-    """Where the energy went; ``initial + applied + friction + impacts - final`` is the residual.
-
-    Attributes
-    ----------
-    initial, final : float
-        Kinetic plus potential energy, or kinetic energy alone where the mechanism is declared by its equations.
-    applied : float
-        Work of applied forces without a potential, of moving guides, and of explicit dependence on time.
-    friction : float
-        Work of friction, at most zero.
-    impacts : float
-        Sum of the energy changes in impacts, less the work of moving guides in them.
-    """
-
-    initial: float
-    final: float
-    applied: float
-    friction: float
-    impacts: float
-
-    @property
-    def residual(self) -> float:
-        """What does not add up: the error of integration and quadrature."""
-        return self.initial + self.applied + self.friction + self.impacts - self.final
-
-    @property
-    def dissipated(self) -> float:
-        """Energy lost to friction and impacts."""
-        return -(self.friction + self.impacts)
-
-    def as_mapping(self) -> Mapping[str, float]:
-        """The numbers by name."""
-        return {**attrs.asdict(self), "dissipated": self.dissipated, "residual": self.residual}
-
-
 Array = NDArray[np.float64]
 
 MOMENT = 1e-3
@@ -226,7 +189,18 @@ class Arc:
         return values[..., : self.n], values[..., self.n :]
 
     def step_of(self, t: Array) -> NDArray[np.intp]:
-        """Number of the step in which each time (N,) lies."""
+        """Number of the step in which each time lies.
+
+        Parameters
+        ----------
+        t : array, (N,)
+            Times, in s; one outside the arc counts to its first or last step.
+
+        Returns
+        -------
+        array of int, (N,)
+            At a knot, the step that begins there.
+        """
         return np.clip(np.searchsorted(self.knots, t, side="right") - 1, 0, len(self.knots) - 2)
 
 
@@ -316,7 +290,20 @@ class AbstractMotion:
         return q.reshape(*times.shape, n), v.reshape(*times.shape, n)
 
     def forces(self, arc: Arc, t: Any) -> Observation:
-        """Accelerations and contact forces at times (N,) within one arc of this motion."""
+        """Accelerations and contact forces within one arc of this motion.
+
+        Parameters
+        ----------
+        arc : Arc
+        t : array_like, (N,)
+            Times within the arc, in s.
+
+        Returns
+        -------
+        Observation
+            Forces as they act, in the units of the declaration: those of friction elements are no longer counted from
+            the middle of their range.
+        """
         times = np.atleast_1d(np.asarray(t, dtype=float))
         found = self._observed(arc, times)
         if not self.dynamics.elements:
@@ -338,7 +325,18 @@ class AbstractMotion:
         return self._flow(arc).observe(times, np.vstack([q.T, v.T]))
 
     def dynamics_at(self, t: float) -> Dynamics:
-        """The mechanism that the motion follows from a time on: that with the springs after a hand-over."""
+        """The mechanism that the motion follows from a time on.
+
+        Parameters
+        ----------
+        t : float
+            In s.
+
+        Returns
+        -------
+        Dynamics
+            That with the springs from the time of a hand-over on.
+        """
         return self.dynamics if self.handed_over is None or t < self.handed_over.t else self.handed_over.dynamics
 
     def _flow(self, arc: Arc) -> Flow:

@@ -2,14 +2,11 @@
 
 The energy balance of a motion.
 
-A motion as a labelled table of samples.
-
 Distance between motions with jumps.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -18,20 +15,72 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.errors import ArgumentError
-from hybrid.motion.recorded import AbstractMotion, EnergyBalance, EventKind
-from hybrid.tables import dataframe, dataset
+from hybrid.motion.recorded import AbstractMotion, EventKind
+from hybrid.motion.samples import motion_columns, motion_dataset
+from hybrid.tables import dataframe
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hybrid.contact.impacts.impact import Impact
-    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.recorded import Arc, Event
 
-__all__ = ["Array", "Curve", "Trajectory", "distance", "energy_balance", "motion_columns", "motion_dataset"]
+__all__ = ["Array", "Curve", "EnergyBalance", "Trajectory", "distance", "energy_balance"]
 
 
 _GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
+
+
+@attrs.frozen
+class EnergyBalance:
+    """Where the energy went; ``initial + applied + friction + impacts - final`` is the residual.
+
+    Attributes
+    ----------
+    initial, final : float
+        Kinetic plus potential energy, or kinetic energy alone where the mechanism is declared by its equations.
+    applied : float
+        Work of applied forces without a potential, of moving guides, and of explicit dependence on time.
+    friction : float
+        Work of friction, at most zero.
+    impacts : float
+        Sum of the energy changes in impacts, less the work of moving guides in them.
+    """
+
+    initial: float
+    final: float
+    applied: float
+    friction: float
+    impacts: float
+
+    @property
+    def residual(self) -> float:
+        """What does not add up: the error of integration and quadrature."""
+        return self.initial + self.applied + self.friction + self.impacts - self.final
+
+    @property
+    def dissipated(self) -> float:
+        """Energy lost to friction and impacts."""
+        return -(self.friction + self.impacts)
+
+    def as_mapping(self) -> Mapping[str, float]:
+        """The numbers by name.
+
+        Returns
+        -------
+        mapping of str to float
+            The fields, then ``dissipated`` and ``residual``; in J if the declaration is in SI units.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive, simulate
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> list(simulate(ball, {"y": 1, "y_dot": 0}, t_end=0.1).energy().as_mapping())
+        ['initial', 'final', 'applied', 'friction', 'impacts', 'dissipated', 'residual']
+        """
+        return {**attrs.asdict(self), "dissipated": self.dissipated, "residual": self.residual}
 
 
 def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
@@ -128,162 +177,23 @@ def _powers(
 
 Array = NDArray[np.float64]
 
-# Of the dimensions and variables, in words.
-_MEANINGS = {
-    "position": "generalised coordinates",
-    "velocity": "their rates of change",
-    "lambda_N": "normal contact forces",
-    "lambda_T": "tangential contact forces",
-    "mode": "mode of every contact, friction element and bilateral contact with friction",
-    "arc": "number of the arc; its ends are rows of their own, so that a jump is two rows at one time",
-}
-
-
-def motion_dataset(motion: AbstractMotion, *, points: int) -> Any:
-    """Samples of a motion as an xarray Dataset; see :meth:`hybrid.Trajectory.to_xarray`.
-
-    Parameters
-    ----------
-    motion : AbstractMotion
-    points : int
-        Samples of the whole motion if they were evenly spaced; every arc has both of its ends besides.
-
-    Returns
-    -------
-    xarray.Dataset
-
-    Raises
-    ------
-    ComputationError
-        xarray is not installed.
-    ArgumentError
-        ``points`` is below 2.
-    """
-    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
-    elements, modes = _modes(motion, arc)
-    variables = {
-        "position": (("time", "coordinate"), q),
-        "velocity": (("time", "coordinate"), v),
-        "lambda_N": (("time", "contact"), lambda_N),
-        "lambda_T": (("time", "tangent"), lambda_T),
-        "mode": (("time", "element"), modes),
-        "arc": (("time",), arc),
-    }
-    return dataset(
-        {name: (dims, values, {"long_name": _MEANINGS[name]}) for name, (dims, values) in variables.items()},
-        coords={**_labels(motion, t), "element": list(elements)},
-        attrs=_attributes(motion),
-    )
-
-
-def motion_columns(motion: AbstractMotion, *, points: int) -> dict[str, Any]:
-    """Samples of a motion as columns; see :meth:`hybrid.Trajectory.to_dataframe`.
-
-    Parameters
-    ----------
-    motion : AbstractMotion
-    points : int
-        As of :func:`motion_dataset`.
-
-    Returns
-    -------
-    dict of str to array, (samples,)
-
-    Raises
-    ------
-    ArgumentError
-        ``points`` is below 2.
-    """
-    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
-    t, arc, q, v, lambda_N, lambda_T = _samples(motion, points)
-    elements, modes = _modes(motion, arc)
-    columns: dict[str, Any] = {"t": t}
-    for names, values in (
-        (mechanism.coordinates, q),
-        (mechanism.velocities, v),
-        ([f"lambda_N.{name}" for name in dynamics.contacts], lambda_N),
-        ([f"lambda_T.{name}" for name in _tangent_names(dynamics)], lambda_T),
-        ([f"mode.{name}" for name in elements], modes),
-    ):
-        columns |= dict(zip(names, values.T, strict=True))
-    return columns | {"arc": arc}
-
-
-def _modes(motion: AbstractMotion, arc: NDArray[np.intp]) -> tuple[tuple[str, ...], NDArray[np.str_]]:
-    """Force elements, and their modes (samples, elements)."""
-    dynamics = motion.dynamics
-    elements = tuple(motion.arcs[0].mode) if motion.arcs else (*dynamics.contacts, *dynamics.elements)
-    modes = np.array([[each.mode[name].value for name in elements] for each in motion.arcs], dtype=str)
-    return elements, modes.reshape(len(motion.arcs), len(elements))[arc]
-
-
-def _labels(motion: AbstractMotion, t: Array) -> dict[str, Any]:
-    """The samples' times, the names of everything else, and units."""
-    dynamics, mechanism = motion.dynamics, motion.dynamics.mechanism
-    units = mechanism.units()
-    owners = [name for name in dynamics.columns for _ in dynamics.columns_of(name)]
-    return {
-        "time": ("time", t, {"units": "s" if any(units.coordinates.values()) else ""}),
-        "coordinate": list(mechanism.coordinates),
-        "contact": list(dynamics.contacts),
-        "tangent": list(_tangent_names(dynamics)),
-        "position_units": ("coordinate", [units.coordinates[name] for name in mechanism.coordinates]),
-        "velocity_units": ("coordinate", [units.coordinates[name] for name in mechanism.velocities]),
-        "lambda_N_units": ("contact", [units.forces.get(name, "") for name in dynamics.contacts]),
-        "lambda_T_units": ("tangent", [units.tangential_forces.get(name, "") for name in owners]),
-    }
-
-
-def _attributes(motion: AbstractMotion) -> dict[str, str]:
-    """What holds for the whole motion."""
-    mechanism = motion.dynamics.mechanism
-    values = mechanism.parameter_values(motion.parameters)
-    return {
-        "mechanism": mechanism.name,
-        "title": mechanism.title,
-        "method": motion.method,
-        "termination": motion.termination.name,
-        "cause": motion.cause,
-        "parameters": json.dumps({name: float(value) for name, value in values.items()}),
-        "events": json.dumps([[event.t, event.kind.value, list(event.elements)] for event in motion.events]),
-    }
-
-
-@checks_arguments
-def _samples(motion: AbstractMotion, points: int) -> tuple[Array, NDArray[np.intp], Array, Array, Array, Array]:
-    """Times, numbers of arcs, positions, velocities and forces at both ends of every arc and evenly between."""
-    if points < 2:
-        raise ArgumentError(f"points must be at least 2, not {points}")
-    dynamics = motion.dynamics
-    n, k, p = dynamics.n, len(dynamics.contacts), len(_tangent_names(dynamics))
-    spacing = max((motion.t - motion.t_start) / (points - 1), LEAST)
-    tables: list[Array] = [np.zeros((0, 1 + 2 * n + k + p))]
-    numbers: list[NDArray[np.intp]] = [np.zeros(0, dtype=np.intp)]
-    for number, arc in enumerate(motion.arcs):
-        count = max(2, int(np.ceil((arc.end - arc.start) / spacing)) + 1)
-        t = np.linspace(arc.start, arc.end, count)
-        q, v = arc.sample(t)
-        seen = motion.forces(arc, t)
-        tables.append(np.column_stack([t, q, v, seen.lambda_N.T, seen.lambda_T.T]))
-        numbers.append(np.full(count, number))
-    t, q, v, lambda_N, lambda_T = np.split(np.vstack(tables), np.cumsum([1, n, n, k]), axis=1)
-    return t[:, 0], np.concatenate(numbers), q, v, lambda_N, lambda_T
-
-
-def _tangent_names(dynamics: Dynamics) -> tuple[str, ...]:
-    """Names of the tangential columns: that of the force element, numbered in space."""
-    return tuple(
-        name if dynamics.dimension(name) == 1 else f"{name}.{axis + 1}"
-        for name in dynamics.columns
-        for axis in range(dynamics.dimension(name))
-    )
-
 
 class Curve(Protocol):
     """Anything that can be drawn as a curve in time and state."""
 
     def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)`` of the completed graph, (number, 1 + 2n)."""
+        """Points of the completed graph.
+
+        Parameters
+        ----------
+        points : int
+            About so many.
+
+        Returns
+        -------
+        array, (number of points, 1 + 2n)
+            Rows ``(t, q, v)``; t in s.
+        """
 
 
 @checks_arguments
@@ -366,7 +276,26 @@ class Trajectory(AbstractMotion, AbstractDisplayed):
 
     @checks_arguments
     def graph(self, points: int) -> Array:
-        """Points ``(t, q, v)``, (number, 1 + 2n), with the jumps filled in; of time-stepping its own points."""
+        """Points of the completed graph: jumps of the velocity are filled in.
+
+        Parameters
+        ----------
+        points : int
+            About so many, evenly in time, and both ends of every arc; of time-stepping its own points.
+
+        Returns
+        -------
+        array, (number of points, 1 + 2n)
+            Rows ``(t, q, v)``; t in s. A jump is two rows at one time.
+
+        Examples
+        --------
+        >>> import mechanisms
+        >>> from hybrid import derive, simulate
+        >>> ball = derive(mechanisms.load("bouncing_ball"))
+        >>> simulate(ball, {"y": 1, "y_dot": 0}, t_end=0.4).graph(5)[[2, -1]].round(2).tolist()
+        [[0.08, 0.97, -0.78], [0.4, 0.22, -3.92]]
+        """
         total = max(self.t - self.t_start, LEAST)
         rows = [np.concatenate([[self.t_start], self.q_start, self.v_start])]
         for arc in self.arcs:

@@ -15,7 +15,7 @@ import numpy as np
 
 import mechanisms
 from hybrid import CertifiedMap, certified_map, select, solve_state
-from hybrid.analysis.maps.plane import Plane as SampledPlane, RegionCodes, plane_of
+from hybrid.analysis.maps.plane import RegionCodes, Sweep, plane_of
 from hybrid.contact import CellVerdict
 from hybrid.errors import HybridError
 from tests.campaigns.maps import Plane, expected_region, planes
@@ -93,7 +93,7 @@ def _compare_of_catalogue(rng: np.random.Generator, tally: Tally) -> None:
             tally.wrong.append(f"{label}: the witness {witness.at} is not {key}")
 
 
-def _sampled(plane: SampledPlane, x: float, y: float) -> tuple[str, str] | None:
+def _sampled(plane: Sweep, x: float, y: float) -> tuple[str, str] | None:
     found = plane.classified(np.array([x]), np.array([y]))
     dictionary = RegionCodes(list(found.labels))
     region, verdict = dictionary.region(int(dictionary.codes(found)[0])), CellVerdict(int(found.verdict[0])).name

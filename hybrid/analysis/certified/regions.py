@@ -15,9 +15,9 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL, 
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.certified.swept_states import SweptStates
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
+from hybrid.analysis.maps.plane import Sweep
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
@@ -124,12 +124,14 @@ def certified_map(
     states = node_states(dynamics, axes, pins=pins, parameters=parameters)
     _check_values(dynamics, axes, pins, parameters)
     followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
-    swept = SweptStates(dynamics, axes, pins, parameters, tolerances, followed)
+    swept = Sweep(dynamics, axes, pins, parameters, tolerances, followed)
     unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
     places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
-    reader = box_reader(
-        states, sign_conditions(states), lambda x: np.broadcast_to(swept.states(x).q, (len(x), dynamics.n))[:, places]
-    )
+
+    def named(x: Array) -> Array:
+        return np.broadcast_to(swept.states(*x.T)[0].q, (len(x), dynamics.n))[:, places]
+
+    reader = box_reader(states, sign_conditions(states), named)
     widths = np.array([axis.width for axis in axes])
     end = None if budget is None else time.perf_counter() + budget
     search = _BoxSearch(swept, reader, widths, max_boxes, progress, end)
@@ -211,7 +213,7 @@ def _widened(rows: Array, width: int) -> Array:
 
 @attrs.define(eq=False)
 class _BoxSearch:
-    swept: SweptStates
+    swept: Sweep
     reader: BoxReader
     widths: Array
     max_boxes: int
@@ -349,7 +351,7 @@ class _BoxSearch:
     def look(self, box: Array) -> None:
         """The verdict in the middle of a box, kept if it is one in question."""
         middle = box.mean(axis=-1)
-        verdict = self.swept.verdict(middle)
+        verdict = self.swept.verdict(*middle)
         if verdict in CLOSED_KEYS and verdict not in self.witness:
             place = {axis.name: float(value) for axis, value in zip(self.swept.axes, middle, strict=True)}
             self.witness[verdict] = Witness(place, self.ends(box))

@@ -137,7 +137,7 @@ def compare_map(
             cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
         )
     return ComparisonMap(
-        axes=plane.axes,
+        axes=(first, second),
         verdict=np.array(classified.verdict),
         strikes=limit.strikes,
         touches=limit.touches,

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
-from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, axes_of
+from hybrid.analysis.maps.plane import Sweep, plane_of
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import moves
 from hybrid.contact.modes import ContactMode
-from hybrid.dynamics import solve_states
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
@@ -24,8 +24,6 @@ from hybrid.tolerances import CENTRAL_STEP, LAST_PLACE, LEAST, NOTHING, RESOLVED
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.posture_branch import PostureBranch
-    from hybrid.dynamics.state import States
 
 Array = NDArray[np.float64]
 
@@ -93,22 +91,17 @@ class GenotBrogliatoPoint:
 class _Plane:
     """A_s and b over two swept quantities."""
 
-    dynamics: Dynamics
-    axes: Sequence[Axis]
-    pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
+    sweep: Sweep
     contact: str
     sign: float
-    branch: PostureBranch | None
 
-    def states(self, x: Array) -> tuple[States, dict[str, Any]]:
-        columns = [x[..., 0], x[..., 1]]
-        pins, values = placed(self.dynamics, self.axes, columns, pins=self.pins, parameters=self.parameters)
-        return solve_states(self.dynamics, pins, parameters=values, branch=self.branch), values
+    @property
+    def dynamics(self) -> Dynamics:
+        return self.sweep.dynamics
 
     def __call__(self, x: Array) -> Array:
         """(A_s, b) at points (..., 2) of the plane, scaled to order one; NaN where no state is reached."""
-        states, values = self.states(x)
+        states, values = self.sweep.states(x[..., 0], x[..., 1])
         at = contact_response(self.dynamics, states.q, states.v, contact=self.contact, t=states.t, parameters=values)
         shape = x.shape[:-1]
         pair = np.stack([np.broadcast_to(at.A(self.sign), shape), np.broadcast_to(at.b, shape)], axis=-1)
@@ -165,18 +158,16 @@ def genot_brogliato_points(
     (1.169079, 'UNBOUNDED')
     """
     dynamics = bound(dynamics, None)
-    pins, parameters = dict(pins or {}), dict(parameters or {})
     contact = only_contact(dynamics, contact)
     if dynamics.dimension(contact) != 1:
         raise StateError(f"contact {contact!r} is spatial: Genot-Brogliato points are those of a planar contact")
     over = axes_of(dynamics, over, parameters)
     if len(over) != 2:
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
-    check_axes(dynamics, over, pins=pins, parameters=parameters)
-    followed = branch_over(dynamics, over, pins=pins, parameters=parameters, start=branch)
+    sweep = plane_of(dynamics, over, pins=pins, parameters=parameters, branch=branch)
     found: list[tuple[tuple[float, ...], GenotBrogliatoPoint]] = []
     for sign, mode in ((1.0, ContactMode.SLIDE_PLUS), (-1.0, ContactMode.SLIDE_MINUS)):
-        plane = _Plane(dynamics, over, pins, parameters, contact, sign, followed)
+        plane = _Plane(sweep, contact, sign)
         for x in _common_zeros(plane, over):
             point = _point(plane, x, mode)
             if point is not None:
@@ -228,7 +219,7 @@ def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array,
 
 
 def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | None:
-    states, values = plane.states(x)
+    states, values = plane.sweep.states(*x)
     state = State(states.q, states.v, float(states.t), states.sides)
     slip = _slip_sign(plane, state, values)
     if slip == -plane.sign:
@@ -244,7 +235,7 @@ def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | 
         force = ForceAtPoint.BOUNDED if exponent > 0 else ForceAtPoint.UNBOUNDED
         with np.errstate(divide="ignore"):
             limit = float(-flow[1, 0] / np.subtract(rates[0].real, flow[1, 1]))
-    at = {axis.name: float(value) for axis, value in zip(plane.axes, x, strict=True)}
+    at = {axis.name: float(value) for axis, value in zip(plane.sweep.axes, x, strict=True)}
     return GenotBrogliatoPoint(at, state, mode, flow, ordered, is_node, force, exponent, limit)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis
-from hybrid.analysis.maps.plane import Code, Plane, RegionCodes, plane_of
+from hybrid.analysis.maps.plane import Code, RegionCodes, Sweep, plane_of
 from hybrid.analysis.maps.transitions import Transitions, transitions
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics import pin_names
@@ -91,7 +91,7 @@ class Lines:
     known: Known = attrs.field(factory=lambda: Known())
 
     @classmethod
-    def of(cls, plane: Plane, *, is_first_inner: bool) -> Lines:
+    def of(cls, plane: Sweep, *, is_first_inner: bool) -> Lines:
         """Lines across a plane."""
         inner, outer = plane.axes if is_first_inner else plane.axes[::-1]
         dictionary = RegionCodes()
@@ -270,7 +270,7 @@ def refined_fractions(
     return RefinedFractions({name: share for name, share in ordered if share > 0}, error, scan)
 
 
-def _is_first_inner(dynamics: Dynamics, axes: tuple[Axis, Axis]) -> bool:
+def _is_first_inner(dynamics: Dynamics, axes: Sequence[Axis]) -> bool:
     """Lines run along a velocity where there is one: then positions are solved once a line."""
     velocities = pin_names(dynamics)[1]
     return axes[0].name in velocities and axes[1].name not in velocities

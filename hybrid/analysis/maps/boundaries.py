@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.plane import UNDECIDED_CODE, Code, Plane, RegionCodes
+from hybrid.analysis.maps.plane import UNDECIDED_CODE, Code, RegionCodes, Sweep
 from hybrid.analysis.maps.transitions import transitions
 from hybrid.tolerances import NOTHING, RESOLVED
 
@@ -304,7 +304,7 @@ class Boundary:
         return bool(np.array_equal(self.points[0], self.points[-1]))
 
 
-def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: RegionCodes) -> tuple[Boundary, ...]:
+def trace_boundaries(plane: Sweep, codes: NDArray[np.uint64], dictionary: RegionCodes) -> tuple[Boundary, ...]:
     """Trace the curves between the regions of a classified map.
 
     Every pair of neighbouring cells with different regions has a point of the curve between their midpoints; these are
@@ -313,7 +313,7 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Region
 
     Parameters
     ----------
-    plane : Plane
+    plane : Sweep
     codes : array of uint64, (n0, n1)
         Region codes at the midpoints of the cells.
     dictionary : RegionCodes
@@ -339,7 +339,7 @@ def trace_boundaries(plane: Plane, codes: NDArray[np.uint64], dictionary: Region
     return tuple(sorted(curves, key=lambda curve: (curve.between, -len(curve.points))))
 
 
-def _framed(plane: Plane, code: Code, codes: NDArray[np.uint64]) -> CellGrid:
+def _framed(plane: Sweep, code: Code, codes: NDArray[np.uint64]) -> CellGrid:
     """The midpoints of the cells with their codes, and a frame of points on the rim."""
     x, y = (np.concatenate([axis.at([_INSET]), axis.values, axis.at([1 - _INSET])]) for axis in plane.axes)
     framed = np.empty((len(x), len(y)), dtype=np.uint64)

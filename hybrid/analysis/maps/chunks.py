@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
-from hybrid.analysis.maps.plane import Plane, RegionCodes
+from hybrid.analysis.maps.plane import RegionCodes, Sweep
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.errors import StateError
 
@@ -174,12 +174,12 @@ class Draft:
         )
 
 
-def classified_chunk(plane: Plane, chunk: Chunk) -> Classification:
+def classified_chunk(plane: Sweep, chunk: Chunk) -> Classification:
     """Verdicts and modes of a chunk by the general method.
 
     Parameters
     ----------
-    plane : Plane
+    plane : Sweep
     chunk : Chunk
 
     Returns
@@ -205,7 +205,7 @@ def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
 
 def fill(
     draft: Draft,
-    plane: Plane,
+    plane: Sweep,
     todo: Sequence[Chunk],
     engine: Executor | Engine | None,
     cells: CompiledCells | None = None,
@@ -216,7 +216,7 @@ def fill(
     Parameters
     ----------
     draft : Draft
-    plane : Plane
+    plane : Sweep
     todo : sequence of Chunk
     engine : concurrent.futures.Executor, or callable that makes one, or None
         With one the order is that of completion; what has not begun is cancelled when the iteration ends early.

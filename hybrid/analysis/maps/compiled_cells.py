@@ -15,7 +15,7 @@ from hybrid.contact.classification import Classification
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.cell_program import CellProgram
-    from hybrid.analysis.maps.plane import Plane
+    from hybrid.analysis.maps.plane import Sweep
 
 __all__ = ["CompiledCells", "pays"]
 
@@ -47,7 +47,7 @@ class CompiledCells:
 
     Attributes
     ----------
-    plane : Plane
+    plane : Sweep
     dictionary : RegionCodes
         Labels of modes, by bit.
     n_general : int
@@ -56,7 +56,7 @@ class CompiledCells:
         Cells left over for which no other recording is made: that takes as long as deciding some thousands.
     """
 
-    plane: Plane
+    plane: Sweep
     dictionary: RegionCodes = attrs.field(factory=RegionCodes)
     n_general: int = 0
     few: int = 1 << 12

@@ -22,7 +22,7 @@ from hybrid.contact.classification import Classification
 from hybrid.declaration import mechanism_to_toml
 
 if TYPE_CHECKING:
-    from hybrid.analysis.maps.plane import Plane
+    from hybrid.analysis.maps.plane import Sweep
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["about_mechanism", "fill_kept", "specification"]
@@ -54,12 +54,12 @@ def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:
     }
 
 
-def specification(plane: Plane) -> dict[str, Any]:
+def specification(plane: Sweep) -> dict[str, Any]:
     """What a map is of, as JSON values.
 
     Parameters
     ----------
-    plane : Plane
+    plane : Sweep
 
     Returns
     -------
@@ -78,7 +78,7 @@ def specification(plane: Plane) -> dict[str, Any]:
 
 def fill_kept(
     draft: Draft,
-    plane: Plane,
+    plane: Sweep,
     kept: KeptTasks,
     engine: Executor | Engine | None,
     *,
@@ -90,7 +90,7 @@ def fill_kept(
     Parameters
     ----------
     draft : Draft
-    plane : Plane
+    plane : Sweep
     kept : KeptTasks
     engine : concurrent.futures.Executor, or callable that makes one, or None
     progress : callable, optional
@@ -127,7 +127,7 @@ def _size(chunk: Chunk) -> int:
     return (chunk.stop0 - chunk.start0) * (chunk.stop1 - chunk.start1)
 
 
-def _task(plane: Plane, is_compiled: bool, chunk: Chunk) -> dict[str, NDArray[Any]]:
+def _task(plane: Sweep, is_compiled: bool, chunk: Chunk) -> dict[str, NDArray[Any]]:
     """A chunk with its labels in the order of their names, whoever decides it."""
     if is_compiled:
         rows, columns = chunk.place

@@ -1,4 +1,4 @@
-"""A plane of states: two swept quantities, everything else pinned."""
+"""Sweeps: states over some quantities, everything else pinned, and planes, which are those over two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed
 from hybrid.contact.classification import CellVerdict, Classification, classify
-from hybrid.dynamics import solve_states
+from hybrid.contact.selection import select
+from hybrid.dynamics import solve_state, solve_states
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import CANCELLED, INTEGRATED, ROUNDING, Tolerances
 
@@ -35,13 +36,13 @@ Code = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.uint64]]
 
 
 @attrs.frozen(eq=False)
-class Plane:
-    """States over two axes.
+class Sweep:
+    """States over axes.
 
     Attributes
     ----------
     dynamics : Dynamics
-    axes : tuple of two Axis
+    axes : tuple of Axis
     pins : mapping of str to value
         What is fixed besides the axes.
     parameters : mapping of str to float or str
@@ -53,22 +54,22 @@ class Plane:
     """
 
     dynamics: Dynamics
-    axes: tuple[Axis, Axis]
+    axes: tuple[Axis, ...]
     pins: Mapping[str, Any]
     parameters: Mapping[str, Any]
     tolerances: Tolerances
     branch: PostureBranch | None = None
     decides_ties: bool = True
 
-    def states(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
+    def states(self, *at: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
         """States and parameter values at values of the two axes that broadcast against each other."""
-        pins, values = placed(self.dynamics, self.axes, (x, y), pins=self.pins, parameters=self.parameters)
+        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
         states = solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
         return states, values
 
-    def classified(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Classification:
+    def classified(self, *at: NDArray[np.float64]) -> Classification:
         """Verdicts and consistent modes there, in the broadcast shape."""
-        states, values = self.states(x, y)
+        states, values = self.states(*at)
         found = classify(
             self.dynamics,
             states,
@@ -76,7 +77,7 @@ class Plane:
             tolerances=self.tolerances,
             decide_ties=self.decides_ties,
         )
-        shape = np.broadcast_shapes(x.shape, y.shape)
+        shape = np.broadcast_shapes(*(value.shape for value in at))
         if found.verdict.shape == shape:
             return found
         # nothing depends on one of the axes
@@ -86,6 +87,19 @@ class Plane:
             found.labels,
             np.broadcast_to(found.margin, shape),
         )
+
+    def verdict(self, *at: float) -> str | None:
+        """The verdict at one value of every axis; None where there is no state."""
+        values = [np.asarray(value) for value in at]
+        pins, parameters = placed(self.dynamics, self.axes, values, pins=self.pins, parameters=self.parameters)
+        bound = self.dynamics.at({name: float(value) for name, value in parameters.items()})
+        given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
+        start = None if self.branch is None else dict(self.branch.start)
+        try:
+            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
+            return select(bound, state, tolerances=self.tolerances).verdict.name
+        except (StateError, ComputationError):
+            return None
 
     def coder(self, dictionary: RegionCodes) -> Code:
         """A function that gives the region codes at values of the two axes."""
@@ -104,7 +118,7 @@ class Plane:
 
         return code
 
-    def sharp(self) -> Plane:
+    def sharp(self) -> Sweep:
         """The same plane without a tolerance band around ties, for bisection."""
         tolerances = attrs.evolve(
             self.tolerances, sign=_SHARP, rank=_SHARP, velocity=min(_STILL, self.tolerances.velocity)
@@ -120,7 +134,7 @@ def plane_of(
     parameters: Mapping[str, Any] | None,
     branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
-) -> Plane:
+) -> Sweep:
     """A plane of states on one branch of postures, after a check that it has two axes that nothing else fixes.
 
     Parameters
@@ -136,7 +150,7 @@ def plane_of(
 
     Returns
     -------
-    Plane
+    Sweep
 
     Raises
     ------
@@ -149,7 +163,7 @@ def plane_of(
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
     followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
-    return Plane(dynamics, (axes[0], axes[1]), pins, parameters, tolerances, followed)
+    return Sweep(dynamics, axes, pins, parameters, tolerances, followed)
 
 
 @attrs.define(eq=False)

@@ -35,7 +35,7 @@ from hybrid.tolerances import CLEAR, NEARLY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.analysis.maps.plane import Plane
+    from hybrid.analysis.maps.plane import Sweep
     from hybrid.contact.problem import ContactProblem
 
 __all__ = ["PENDING", "CellRecording", "CellSource", "RecordedMode", "RecordedPair", "cell_source", "recorded_cell"]
@@ -99,7 +99,7 @@ class CellSource:
 
     Attributes
     ----------
-    plane : Plane
+    plane : Sweep
     states : NodeStates
     graph : Graph
     terms : mapping of str to array of int
@@ -111,7 +111,7 @@ class CellSource:
         Determinants by which pins are solved, and the magnitudes of their summands.
     """
 
-    plane: Plane
+    plane: Sweep
     states: NodeStates
     graph: Graph
     terms: Mapping[str, Any]
@@ -128,12 +128,12 @@ class CellSource:
         return [*nodes, *(self.states.at(node) for node in equations.state), *itertools.chain(*self.divisors)]
 
 
-def cell_source(plane: Plane) -> CellSource:
+def cell_source(plane: Sweep) -> CellSource:
     """Write the equations of a plane in terms of its axes.
 
     Parameters
     ----------
-    plane : Plane
+    plane : Sweep
 
     Returns
     -------
@@ -287,7 +287,7 @@ def _check_slips(source: CellSource, pattern: tuple[Activity, ...]) -> None:
                 raise NotRecordable("a slip that is next to nothing")
 
 
-def _recorded_modes(recording: Recording, plane: Plane, problem: ContactProblem) -> CellRecording:
+def _recorded_modes(recording: Recording, plane: Sweep, problem: ContactProblem) -> CellRecording:
     parts, tolerances = ScaledProblem.of(problem, problem_scale(problem)), plane.tolerances
     found: list[tuple[RecordedMode, list[Any]]] = []
     labels: list[str] = []

@@ -14,7 +14,7 @@ from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, fill
 from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.kept import fill_kept, specification
-from hybrid.analysis.maps.plane import Plane, RegionCodes, plane_of
+from hybrid.analysis.maps.plane import RegionCodes, Sweep, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.analysis.maps.store import check_folder, finished_group, map_of, save_map
 from hybrid.arguments import checks_arguments
@@ -146,7 +146,7 @@ def region_map(
 
 
 def _kept(
-    plane: Plane,
+    plane: Sweep,
     draft: Draft,
     folder: Path,
     engine: Executor | Engine | None,
@@ -190,7 +190,7 @@ def _kept(
     return found
 
 
-def _named(plane: Plane, failures: Mapping[Chunk, str]) -> tuple[str, ...]:
+def _named(plane: Sweep, failures: Mapping[Chunk, str]) -> tuple[str, ...]:
     """Chunks that failed, by the ranges of their axes; the first reason is raised if nothing else is there."""
     texts = []
     for chunk, reason in failures.items():
@@ -225,14 +225,14 @@ def traced(
     RegionMap
         The same one with ``boundaries``.
     """
-    plane = Plane(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
+    plane = Sweep(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
     dictionary = RegionCodes(list(region_map.labels))
     codes = dictionary.codes(Classification(region_map.verdict, region_map.modes, region_map.labels, region_map.margin))
     return attrs.evolve(region_map, boundaries=trace_boundaries(plane, codes, dictionary))
 
 
 def _finished(
-    plane: Plane,
+    plane: Sweep,
     draft: Draft,
     boundaries: tuple[Boundary, ...],
     is_complete: bool,
@@ -258,7 +258,7 @@ def _finished(
             draft.modes[row] = RegionCodes(list(labels)).translated(draft.modes[row], dictionary.labels)
     by_size = sorted((-size, verdict) for verdict, size in draft.n_verdicts.items())
     return RegionMap(
-        axes=plane.axes,
+        axes=(plane.axes[0], plane.axes[1]),
         verdict=_read_only(draft.verdict),
         modes=_read_only(draft.modes),
         labels=labels,

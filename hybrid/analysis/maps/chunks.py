@@ -7,21 +7,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
+from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.plane import RegionCodes, Sweep
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.errors import StateError
 
-if TYPE_CHECKING:
-    from hybrid.analysis.maps.compiled_cells import CompiledCells
-
 _BLOCK = 1 << 17
+_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and of all cells."""
@@ -206,30 +204,53 @@ def _compiled(cells: CompiledCells, draft: Draft, chunk: Chunk) -> None:
 def fill(
     draft: Draft,
     plane: Sweep,
-    todo: Sequence[Chunk],
     engine: Executor | Engine | None,
-    cells: CompiledCells | None = None,
-    failed: Callable[[int, str], None] | None = None,
-) -> Iterator[None]:
-    """Classify chunks and put them in, each as soon as it is finished.
+    *,
+    chunk_cells: int | None,
+    progress: Progress | None,
+    failed: Callable[[Chunk, str], None],
+) -> None:
+    """Classify the cells of a map by chunks, and put each in as soon as it is finished.
 
     Parameters
     ----------
     draft : Draft
     plane : Sweep
-    todo : sequence of Chunk
     engine : concurrent.futures.Executor, or callable that makes one, or None
-        With one the order is that of completion; what has not begun is cancelled when the iteration ends early.
-    cells : CompiledCells, optional
-        Decides them by compiled operations, in threads of this process.
-    failed : callable, optional
-        As in :func:`hybrid.analysis.engines.worked_off`.
+        With one the order is that of completion; what has not begun is cancelled when this ends early. Without, many
+        cells are decided by compiled operations, in threads of this process.
+    chunk_cells : int or None
+        Of a chunk; by default as many as suit the method.
+    progress : callable or None
+    failed : callable
+        Called with a chunk and the reason where an engine cannot decide it; without an engine it is raised.
 
     Returns
     -------
-    iterator of None
-        One for every chunk that is there.
+    None
+        The draft has what is finished, also after an interrupt.
     """
+    compiled = CompiledCells(plane, draft.dictionary) if engine is None and pays(draft.verdict.size) else None
+    usual = _CELLS if compiled is None else _COMPILED_CELLS
+    todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
+    tell = None if engine is None else lambda number, reason: failed(todo[number], reason)
+    try:
+        for _ in _filled(draft, plane, todo, engine, compiled, tell):
+            if progress is not None:
+                progress(draft.done, draft.verdict.size)
+    finally:
+        draft.n_general = draft.done if compiled is None else compiled.n_general
+
+
+def _filled(
+    draft: Draft,
+    plane: Sweep,
+    todo: Sequence[Chunk],
+    engine: Executor | Engine | None,
+    cells: CompiledCells | None,
+    failed: Callable[[int, str], None] | None,
+) -> Iterator[None]:
+    """One for every chunk that is there."""
     if cells is not None:
         with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
             yield from (None for _ in worked_off(partial(_compiled, cells, draft), todo, engine=threads))

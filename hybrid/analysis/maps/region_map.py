@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["RegionMap"]
 
 
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
 @attrs.frozen(eq=False)
 class RegionMap(AbstractDisplayed):
     """Verdicts and consistent modes at the midpoints of the cells of a map.
@@ -61,11 +66,11 @@ class RegionMap(AbstractDisplayed):
     """
 
     axes: tuple[Axis, Axis]
-    verdict: NDArray[np.uint8]
-    modes: NDArray[np.uint64]
+    verdict: NDArray[np.uint8] = attrs.field(converter=_read_only)
+    modes: NDArray[np.uint64] = attrs.field(converter=_read_only)
     labels: tuple[str, ...]
-    margin: NDArray[np.float64]
-    region: NDArray[np.uint16]
+    margin: NDArray[np.float64] = attrs.field(converter=_read_only)
+    region: NDArray[np.uint16] = attrs.field(converter=_read_only)
     regions: tuple[str, ...]
     verdict_fractions: Mapping[str, float]
     mode_fractions: Mapping[str, float]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,7 @@ import numpy as np
 from hybrid.analysis.kept_tasks import kept_tasks
 from hybrid.analysis.maps.axes import Axis, swept_units
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
-from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, fill
-from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
+from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, fill
 from hybrid.analysis.maps.kept import fill_kept, specification
 from hybrid.analysis.maps.plane import RegionCodes, Sweep, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
@@ -25,17 +25,14 @@ from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
-
-    from numpy.typing import NDArray
 
     from hybrid.analysis.engines import Engine
     from hybrid.dynamics.derive import Dynamics, Values
 
 MAX_CELLS = 100_000_000
 """Cells of a map at most: 19 bytes each are 2 GB."""
-_CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 
 
 @checks_arguments
@@ -123,26 +120,27 @@ def region_map(
     draft = Draft.of((plane.axes[0].cells, plane.axes[1].cells))
     if store is not None:
         return _kept(plane, draft, Path(store), executor, progress, keeps=keeps, with_boundaries=with_boundaries)
+    work = partial(fill, draft, plane, executor, chunk_cells=chunk_cells, progress=progress)
+    return _completed(plane, draft, work, keeps=keeps, with_boundaries=with_boundaries)
+
+
+def _completed(
+    plane: Sweep, draft: Draft, work: Callable[..., None], *, keeps: bool, with_boundaries: bool
+) -> RegionMap:
+    """The map that some work fills in, or what is there of it after an interrupt."""
     failures: dict[Chunk, str] = {}
-    compiled = CompiledCells(plane, draft.dictionary) if executor is None and pays(cells) else None
-    usual = _CELLS if compiled is None else _COMPILED_CELLS
-    todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
     boundaries: tuple[Boundary, ...] = ()
     is_complete = False
     try:
         with interruptible(keeps=keeps):
-            failed = None if executor is None else lambda number, reason: failures.update({todo[number]: reason})
-            for _ in fill(draft, plane, todo, executor, compiled, failed):
-                if progress is not None:
-                    progress(draft.done, draft.verdict.size)
+            work(failed=lambda chunk, why: failures.update({chunk: why}))
             if with_boundaries:
                 boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
             is_complete = not failures
     except KeyboardInterrupt:
         if not keeps:
             raise
-    n_general = draft.done if compiled is None else compiled.n_general
-    return _finished(plane, draft, boundaries, is_complete, n_general, _named(plane, failures))
+    return _finished(plane, draft, boundaries, is_complete, _named(plane, failures))
 
 
 def _kept(
@@ -157,35 +155,18 @@ def _kept(
 ) -> RegionMap:
     """A map whose chunks are kept, and which is written when it is there, or what is there after an interrupt."""
     check_folder(folder, may_be_finished=True)
-    about, failures = specification(plane), dict[Chunk, str]()
+    about = specification(plane)
     data = finished_group(folder, about)
     if data is not None:
         known = attrs.evolve(map_of(data, folder), branch=plane.branch, units=swept_units(plane.dynamics, plane.axes))
         if known.boundaries or not with_boundaries:
             return known
         return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)
-    boundaries: tuple[Boundary, ...] = ()
-    is_complete = False
     with kept_tasks(folder, about) as kept:
-        try:
-            with interruptible(keeps=keeps):
-                fill_kept(
-                    draft,
-                    plane,
-                    kept,
-                    engine,
-                    progress=progress,
-                    failed=lambda chunk, why: failures.update({chunk: why}),
-                )
-                if with_boundaries:
-                    boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
-                is_complete = not failures
-        except KeyboardInterrupt:
-            if not keeps:
-                raise
-        found = _finished(plane, draft, boundaries, is_complete, draft.n_general, _named(plane, failures))
+        work = partial(fill_kept, draft, plane, kept, engine, progress=progress)
+        found = _completed(plane, draft, work, keeps=keeps, with_boundaries=with_boundaries)
         save_map(found, folder, about=about)
-        if is_complete:
+        if found.is_complete:
             kept.remove()
     return found
 
@@ -236,8 +217,7 @@ def _finished(
     draft: Draft,
     boundaries: tuple[Boundary, ...],
     is_complete: bool,
-    n_general: int,
-    failures: tuple[str, ...] = (),
+    failures: tuple[str, ...],
 ) -> RegionMap:
     """Sort labels by name and regions by size, whatever the order in which chunks came."""
     if failures and not draft.done:
@@ -259,23 +239,18 @@ def _finished(
     by_size = sorted((-size, verdict) for verdict, size in draft.n_verdicts.items())
     return RegionMap(
         axes=(plane.axes[0], plane.axes[1]),
-        verdict=_read_only(draft.verdict),
-        modes=_read_only(draft.modes),
+        verdict=draft.verdict,
+        modes=draft.modes,
         labels=labels,
-        margin=_read_only(draft.margin),
-        region=_read_only(draft.region),
+        margin=draft.margin,
+        region=draft.region,
         regions=tuple(names[index] for index in order),
         verdict_fractions={CellVerdict(verdict).name: -size / draft.done for size, verdict in by_size},
         mode_fractions={names[index]: list(counts.values())[index] / draft.done for index in order},
         boundaries=boundaries,
         is_complete=is_complete,
         branch=plane.branch,
-        n_general=n_general,
+        n_general=draft.n_general,
         failures=failures,
         units=swept_units(plane.dynamics, plane.axes),
     )
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

@@ -23,7 +23,7 @@ from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.files import read_file, read_json
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    pass
 
 __all__ = [
     "check_folder",
@@ -366,7 +366,7 @@ def map_of(data: Any, path: str | Path) -> RegionMap:
     """
     about = data.attrs
     try:
-        verdict, region, modes, margin = (_read_only(data[name].values) for name in _ARRAYS)
+        verdict, region, modes, margin = (data[name].values for name in _ARRAYS)
         first, second = (Axis(**axis) for axis in about["axes"])
         return RegionMap(
             axes=(first, second),
@@ -388,8 +388,3 @@ def map_of(data: Any, path: str | Path) -> RegionMap:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise FileError(f"no stored map: {error}", str(path)) from error
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array

@@ -8,7 +8,7 @@ import pytest
 
 import mechanisms
 from hybrid import Axis, StateError, Verdict, derive, region_map
-from hybrid.analysis.maps import regions
+from hybrid.analysis.maps import chunks
 from hybrid.analysis.maps.cell_program import cell_program
 from hybrid.analysis.maps.compiled_cells import CompiledCells
 from hybrid.analysis.maps.plane import RegionCodes, plane_of
@@ -161,11 +161,11 @@ def test_what_is_close_to_a_tie_is_left_to_the_general_method():
 
 @pytest.mark.parametrize("cells", [40, 1000, 1 << 18])
 def test_chunks_and_threads_make_no_difference(cells, monkeypatch):
-    monkeypatch.setattr(regions, "pays", lambda _: True)
+    monkeypatch.setattr(chunks, "pays", lambda _: True)
     axes = [Axis("phi", 0, np.pi, 45), Axis("phi_dot", -3, 3, 44)]
     given = {"axes": axes, "pins": {"slip.tip": "+0"}, "parameters": {"mu": 1.5}}
     found = region_map(dynamics_of("rod_on_incline"), chunk_cells=cells, **given)
-    monkeypatch.setattr(regions, "pays", lambda _: False)
+    monkeypatch.setattr(chunks, "pays", lambda _: False)
     general = region_map(dynamics_of("rod_on_incline"), **given)
     for field in ("verdict", "region", "modes"):
         np.testing.assert_array_equal(getattr(found, field), getattr(general, field))

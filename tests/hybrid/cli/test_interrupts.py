@@ -14,23 +14,23 @@ from hybrid.cli.schemas import answer_schema
 
 # The child sends itself a true SIGINT after the first chunk of cells, or after so much of the motion.
 AT_CHUNK = """
-from hybrid.analysis.maps import regions
-whole = regions.fill
+from hybrid.analysis.maps import chunks
+whole = chunks._filled
 def interrupted(draft, plane, *rest):
     for found in whole(draft, plane, *rest):
         yield found
         if plane.axes[0].cells > 8:  # a report begins with a coarse map
             os.kill(os.getpid(), signal.SIGINT)
-regions.fill = interrupted
+chunks._filled = interrupted
 """
 AT_ONCE = """
-from hybrid.analysis.maps import regions
-whole = regions.fill
+from hybrid.analysis.maps import chunks
+whole = chunks._filled
 def interrupted(draft, plane, *rest):
     if plane.axes[0].cells > 8:
         os.kill(os.getpid(), signal.SIGINT)
     yield from whole(draft, plane, *rest)
-regions.fill = interrupted
+chunks._filled = interrupted
 """
 AT_HALF = """
 from hybrid.progress import ProgressBar

@@ -6,7 +6,7 @@ from math import atan, pi, sin, sqrt
 import pytest
 from scipy.integrate import quad
 
-from hybrid.analysis.maps import regions
+from hybrid.analysis.maps import chunks
 from hybrid.cli import main
 from hybrid.progress import ProgressBar
 
@@ -107,7 +107,7 @@ def test_an_interrupted_map_keeps_what_it_has(capsys, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(ProgressBar, "advance", interrupt)
-    monkeypatch.setattr(regions, "pays", lambda cells: False)  # compiled operations take this map in one piece
+    monkeypatch.setattr(chunks, "pays", lambda cells: False)  # compiled operations take this map in one piece
     folder = tmp_path / "map"
     assert main([*ARGUMENTS, "--store", str(folder), "--json"]) == 130
     out, err = capsys.readouterr()

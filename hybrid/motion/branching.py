@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hybrid.motion.selecting import Moment
     from hybrid.motion.trajectory import Trajectory
 
+_ROUNDING = 16 * float(np.finfo(float).eps)  # relative: of a state that is left and projected back in the same instant
 _CHOICES = (Termination.INDETERMINATE, Termination.UNDECIDED)
 
 
@@ -173,7 +174,9 @@ def simulate_branches(
 
 
 def _is_same(one: Moment, other: Moment) -> bool:
-    return one.t == other.t and np.array_equal(one.q, other.q) and np.array_equal(one.v, other.v)
+    """True if two states differ by rounding alone."""
+    pairs = ((np.array([one.t]), np.array([other.t])), (one.q, other.q), (one.v, other.v))
+    return all(np.allclose(a, b, rtol=0.0, atol=_ROUNDING * float(np.max(np.abs(a), initial=0.0))) for a, b in pairs)
 
 
 def _distinct(branches: Sequence[Branch]) -> list[str]:

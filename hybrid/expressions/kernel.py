@@ -34,6 +34,7 @@ _SCALARS: Mapping[str, Any] = {
     "power": math.pow,  # refuses what has no real value, which ** would make complex
 }
 
+_MINUS = "(-1.0)"
 _INLINE = 300  # characters of a text that is used once and written where it is used
 
 
@@ -210,7 +211,8 @@ def _texts(
 ) -> tuple[list[tuple[int, str, str]], list[str]]:
     """Assignments (node, name, text) of what is used more than once, and the text of every root.
 
-    What only depends on ``fixed`` nodes is assigned where others use it, so that it can be computed beforehand.
+    What only depends on ``fixed`` nodes is assigned where others use it, so that it can be computed beforehand; so is
+    the product of such factors of a product.
     """
     order = graph.needed(roots)
     uses = Counter(argument for node in order for argument in graph.arguments[node])
@@ -218,29 +220,44 @@ def _texts(
     apart = {argument for node in order if node not in fixed for argument in graph.arguments[node] if argument in fixed}
     texts: dict[int, str] = {}
     assigned: list[tuple[int, str, str]] = []
+    products: dict[str, str] = {}
     for node in order:
         if node in numbered:
             texts[node] = numbered[node]
             continue
-        text = _written(graph, node, texts)
-        if graph.arguments[node] and (uses[node] > 1 or node in apart or len(text) > _INLINE):
+        parts = [texts[argument] for argument in graph.arguments[node]]
+        constant = [argument for argument in graph.arguments[node] if argument in fixed and texts[argument] != _MINUS]
+        if graph.operations[node] == "*" and node not in fixed and len(constant) > 1:
+            product = "*".join(texts[argument] for argument in constant)
+            if product not in products:
+                products[product] = f"p{len(products)}"
+                assigned.append((constant[0], products[product], product))
+            others = [texts[argument] for argument in graph.arguments[node] if argument not in fixed]
+            parts = [*(part for part in parts if part == _MINUS), products[product], *others]
+        text = _written(graph, node, parts)
+        if parts and (uses[node] > 1 or node in apart or len(text) > _INLINE):
             assigned.append((node, f"s{len(assigned)}", text))
             text = assigned[-1][1]
         texts[node] = text
     return assigned, [texts[int(root)] for root in roots]
 
 
-def _written(graph: Graph, node: int, texts: Mapping[int, str]) -> str:
-    operation, arguments = graph.operations[node], [texts[argument] for argument in graph.arguments[node]]
-    value = graph.values[node]
+def _written(graph: Graph, node: int, arguments: Sequence[str]) -> str:
+    """The text of a node from those of its arguments; for a product, of its factors, however grouped."""
+    operation, value = graph.operations[node], graph.values[node]
     if isinstance(value, int | Fraction):
         return _number(value)
     if operation == "pi":
         return "pi"
     if operation == "+":
-        return "(" + " + ".join(arguments) + ")"
+        terms = zip(graph.arguments[node], arguments, strict=True)
+        signed = [
+            f"- ({text[2:]}" if graph.operations[term] == "*" and text.startswith("(-") else f"+ {text}"
+            for term, text in terms
+        ]
+        return "(" + " ".join([arguments[0], *signed[1:]]) + ")"
     if operation == "*":
-        if arguments[0] == "(-1.0)":
+        if arguments[0] == _MINUS:
             return "(-" + "*".join(arguments[1:]) + ")"
         return "(" + "*".join(arguments) + ")"
     if operation == "/":

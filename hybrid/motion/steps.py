@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import attrs
 import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
+from scipy.integrate import DOP853, Radau
 
 from hybrid.motion.chebyshev import NODES
 
@@ -27,12 +29,17 @@ _TRANSFORM[0] /= 2
 # The dense output of DOP853 is s (F_0 + (1 - s) (F_1 + s (F_2 + ...))) (Hairer, Norsett and Wanner 1993, section II.6).
 _FACTORS = np.cumprod([_POINTS, 1 - _POINTS] * 3 + [_POINTS], axis=0)
 FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
+# By the 16 stages: F_0 = h sum b_i k_i is the step, F_1 = h k_1 - F_0, F_2 = 2 F_0 - h (k_1 + k_13), the rest h D k.
+_FIRST, _LAST = np.eye(DOP853.D.shape[1])[[0, len(DOP853.B)]]
+_SUM = np.append(DOP853.B, np.zeros(len(_FIRST) - len(DOP853.B)))
+_FROM_STAGES = FROM_DIFFERENCES @ np.vstack([_SUM, _FIRST - _SUM, 2 * _SUM - _FIRST - _LAST, DOP853.D])
 PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 """Where guards are looked at in every step: both ends and the Chebyshev points."""
 _ORDERS = np.arange(N_COEFFICIENTS)
 AT_PLACES = chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1)
 
 LEAST_RTOL = 100 * float(np.finfo(np.float64).eps)  # that SciPy takes
+_SAFETY, _SMALLEST_GROWTH, _LARGEST_GROWTH = 0.9, 0.2, 10.0  # of a step from the last: SciPy's
 _STABLE = 3.0  # half of -h times the eigenvalue to which DOP853 is stable (6.1 in dop853.f): steps hover below that
 _STIFF = 15  # steps beyond that, without _OTHERS others in a row, make an arc stiff (both as in dop853.f)
 _OTHERS = 6
@@ -114,6 +121,67 @@ def step_along(states: Callable[[Array], Array], start: float, end: float) -> St
     return Step(start, end, ends[:, 0], ends[:, 1], _TRANSFORM @ states(start + _POINTS * (end - start)).T)
 
 
+class _Explicit(DOP853):  # type: ignore[misc]
+    """SciPy's method of Dormand and Prince, forward in time: its numbers to the last bit, with less done between them.
+
+    SciPy's own step spends more time between the evaluations of a small right-hand side than in them.
+    """
+
+    t: float
+    y: Array
+    f: Array
+    h_abs: float
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        K, first = self.K_extended, len(self.B) + 1
+        rows = [*self.A[1:], *self.A_EXTRA]
+        places = zip([*range(1, len(self.A)), *range(first, len(K))], rows, [*self.C[1:], *self.C_EXTRA], strict=True)
+        stages = [(a[:s], float(c), K[:s].T, K[s]) for s, a, c in places]
+        self._stages, self._more_stages = stages[: len(self.A) - 1], stages[len(self.A) - 1 :]
+
+    def _step_impl(self) -> tuple[bool, str | None]:
+        t, y, K = self.t, self.y, self.K
+        shortest = 10 * (math.nextafter(t, math.inf) - t)
+        length = self.max_step if self.h_abs > self.max_step else max(self.h_abs, shortest)
+        size, growth = np.abs(y), _LARGEST_GROWTH
+        while length >= shortest:
+            end = min(t + length, self.t_bound)
+            length = h = end - t
+            K[0] = self.f
+            self._evaluate(self._stages, t, y, h)
+            last = y + h * np.dot(K[:-1].T, self.B)
+            K[-1] = self.fun(end, last)
+            error = self._estimate_error_norm(K, h, self.atol + np.maximum(size, np.abs(last)) * self.rtol)
+            if error < 1.0:
+                growth = min(growth, _SAFETY * error**self.error_exponent) if error else growth
+                self.h_previous, self.y_old, self.h_abs = h, y, length * growth
+                self.t, self.y, self.f = end, last, K[-1].copy()
+                return True, None
+            length, growth = length * max(_SMALLEST_GROWTH, _SAFETY * error**self.error_exponent), 1.0
+        return False, self.TOO_SMALL_STEP
+
+    def _estimate_error_norm(self, K: Array, h: float, scale: Array) -> float:
+        fifth, third = np.dot(K.T, self.E5) / scale, np.dot(K.T, self.E3) / scale
+        squares = math.sqrt(fifth @ fifth) ** 2, math.sqrt(third @ third) ** 2
+        size = math.sqrt((squares[0] + 0.01 * squares[1]) * len(scale))
+        return h * squares[0] / size if size else 0.0
+
+    def _evaluate(self, stages: Sequence[tuple[Array, float, Array, Array]], t: float, y: Array, h: float) -> None:
+        for weights, place, before, rate in stages:
+            state = np.dot(before, weights)
+            state *= h
+            state += y
+            rate[:] = self.fun(t + place * h, state)
+
+    def series(self) -> Array:
+        """Chebyshev coefficients of the last step, (8, 2n), by three more evaluations."""
+        self._evaluate(self._more_stages, self.t_old, self.y_old, self.h_previous)
+        coefficients: Array = self.h_previous * (_FROM_STAGES @ self.K_extended)
+        coefficients[0] += self.y_old
+        return coefficients
+
+
 class Stepper:
     """scipy's integrator for one arc, whose state may be corrected between steps.
 
@@ -140,11 +208,9 @@ class Stepper:
         first_step: float | None = None,
         held: float = 0.0,
     ) -> None:
-        from scipy.integrate import DOP853, Radau
-
         self.cause = ""
         self._derivative = derivative
-        kind = DOP853 if settings.stepper == "DOP853" else Radau
+        kind = _Explicit if settings.stepper == "DOP853" else Radau
         if first_step is not None:
             first_step = min(first_step, t_end - t)
         with np.errstate(all="ignore"):
@@ -160,7 +226,7 @@ class Stepper:
             )
         self._stiff_steps, self._other_steps = 0, 0
         self._held, self._short_steps = held, 0
-        self._is_explicit = kind is DOP853
+        self._is_explicit = kind is _Explicit
         if self._is_explicit:
             self._solver.fun = self._guarded  # takes any sequence; spares the class's conversions at every stage
 
@@ -179,17 +245,16 @@ class Stepper:
             solver.step()
             if solver.status == "failed" or not np.isfinite(solver.y).all():
                 return None
-            dense, h = solver.dense_output(), solver.t - solver.t_old
+            start, h = solver.t_old, solver.t - solver.t_old
+            if self._is_explicit:
+                coefficients = solver.series()
+            else:
+                coefficients = _TRANSFORM @ solver.dense_output()(start + _POINTS * h).T
             if not self._is_explicit:
                 self._short_steps = self._short_steps + 1 if h < self._held else 0
             elif solver.t_bound - solver.t > _FAR * h:
                 self._count(first, h)
-        if self._is_explicit:
-            coefficients = FROM_DIFFERENCES @ dense.F
-            coefficients[0] += first
-        else:
-            coefficients = _TRANSFORM @ dense(solver.t_old + _POINTS * (solver.t - solver.t_old)).T
-        return Step(float(solver.t_old), float(solver.t), first, np.array(solver.y), coefficients)
+        return Step(float(start), float(solver.t), first, np.array(solver.y), coefficients)
 
     @property
     def is_stiff(self) -> bool:

@@ -130,7 +130,12 @@ def _element_names(dynamics: AbstractStructure) -> tuple[str, ...]:
 
 
 def element_activities(
-    dynamics: Dynamics, terms: Terms, scales: Scales, *, sides: Mapping[str, tuple[float, ...]], tolerances: Tolerances
+    dynamics: AbstractStructure,
+    terms: Terms,
+    scales: Scales,
+    *,
+    sides: Mapping[str, tuple[float, ...]],
+    tolerances: Tolerances,
 ) -> NDArray[np.int8]:
     """Activity of every force element at every state: this alone decides what is closed and what is at rest.
 
@@ -180,7 +185,7 @@ def activity_pattern(
 
 
 def _activities(
-    dynamics: Dynamics,
+    dynamics: AbstractStructure,
     terms: Terms,
     scales: Scales,
     sides: Mapping[str, tuple[float, ...]],

@@ -9,13 +9,12 @@ import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.classification import PosedStates, decide_singly, decide_states
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor
-from hybrid.numeric.problem import contact_problem, normal_problem
+from hybrid.numeric.problem import activities_of, contact_problem, normal_problem
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from hybrid.contact.verdict import Selection
     from hybrid.numeric.state import NumericState
 
-__all__ = ["NumericClassification", "activities", "classify", "classify_sliding"]
+__all__ = ["NumericClassification", "classify", "classify_sliding"]
 
 _BLOCK = 65_536
 """States that are decided together: their numbers stay in the processor's cache, and memory stays bounded."""
@@ -136,45 +135,6 @@ def _root(G: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((vectors * np.sqrt(known)) @ vectors.T)
 
 
-def activities(state: NumericState) -> NDArray[np.int8]:
-    """What contacts and friction elements do at every state of an array.
-
-    Parameters
-    ----------
-    state : NumericState
-
-    Returns
-    -------
-    array of int8, (..., number of contacts and friction elements)
-        Values of :class:`Activity`; only exact zeros are zero.
-    """
-    found = np.empty((*state.shape, len(state.contacts) + len(state.friction)), dtype=np.int8)
-    for place, contact in enumerate(state.contacts):
-        tangential = _tangential(state, contact.name, contact.slip)
-        closed = np.where(contact.gap_dot > 0.0, Activity.OPEN, Activity.APPROACHING)
-        closed = np.where(contact.gap_dot == 0.0, tangential, closed)
-        apart = np.where(contact.gap > 0.0, Activity.OPEN, Activity.PENETRATING)
-        found[..., place] = np.where(contact.gap == 0.0, closed, apart)
-    for place, element in enumerate(state.friction, start=len(state.contacts)):
-        found[..., place] = _tangential(state, element.name, element.slip[..., None])
-    return found
-
-
-def _tangential(state: NumericState, name: str, slip: NDArray[np.float64] | None) -> NDArray[np.int64]:
-    if slip is None:
-        return np.asarray(Activity.FRICTIONLESS)
-    side = state.sides.get(name)
-    if slip.shape[-1] == 2:
-        rest = Activity.RESTING if side is None else Activity.TENDING
-        return np.where(slip.any(axis=-1), Activity.SLIPPING, rest)
-    if side is None:
-        rest = Activity.RESTING
-    else:
-        rest = Activity.SLIPPING_PLUS if side[0] > 0.0 else Activity.SLIPPING_MINUS
-    moving = np.where(slip[..., 0] > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
-    return np.where(slip[..., 0] != 0.0, moving, rest)
-
-
 @checks_arguments
 def classify(
     state: NumericState, *, tolerances: Tolerances = Tolerances(), standing_budget: float = STANDING_BUDGET
@@ -206,7 +166,7 @@ def classify(
     if not state.shape:
         alone = attrs.evolve(state, M=state.M[None])
         return _first(classify(alone, tolerances=tolerances, standing_budget=standing_budget))
-    shape, found = state.shape, activities(state)
+    shape, found = state.shape, activities_of(state)
     massive = np.broadcast_to(definiteness(state.terms.M) > tolerances.rank, shape)
 
     def decide(place: tuple[int, ...]) -> Selection:

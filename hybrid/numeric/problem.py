@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.activity import Activity, contact_velocities
+from hybrid.contact.activity import Activity, contact_velocities, element_activities
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
@@ -16,6 +17,7 @@ from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.equations import Terms
+from hybrid.dynamics.scales import Scales
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import Tolerances
 
@@ -27,44 +29,23 @@ if TYPE_CHECKING:
 
 __all__ = ["activities_of", "contact_problem", "normal_problem", "resolve", "resolve_impact", "select"]
 
-_SIGNS = {True: Activity.SLIPPING_PLUS, False: Activity.SLIPPING_MINUS}
 
-
-def activities_of(state: NumericState) -> tuple[Activity, ...]:
-    """What every contact and friction element does at one state: open, at rest, slipping, approaching, penetrating.
+def activities_of(state: NumericState) -> NDArray[np.int8]:
+    """What every contact and friction element does: open, at rest, slipping, approaching, penetrating.
 
     Parameters
     ----------
     state : NumericState
-        Without leading axes.
 
     Returns
     -------
-    tuple of Activity
-        In the order of the contacts, then of the friction elements. Only exact zeros are zero.
+    array of int8, (..., number of contacts and friction elements)
+        Values of :class:`Activity`, of the contacts and then of the friction elements; only exact zeros are zero.
     """
-    found = []
-    for contact in state.contacts:
-        if contact.gap != 0.0:
-            found.append(Activity.OPEN if contact.gap > 0.0 else Activity.PENETRATING)
-        elif contact.gap_dot != 0.0:
-            found.append(Activity.OPEN if contact.gap_dot > 0.0 else Activity.APPROACHING)
-        else:
-            found.append(_tangential(state, contact.name, contact.slip))
-    return (*found, *(_tangential(state, element.name, np.atleast_1d(element.slip)) for element in state.friction))
-
-
-def _tangential(state: NumericState, name: str, slip: np.ndarray | None) -> Activity:
-    if slip is None:
-        return Activity.FRICTIONLESS
-    side = state.sides.get(name)
-    if len(slip) == 2:
-        if slip.any():
-            return Activity.SLIPPING
-        return Activity.RESTING if side is None else Activity.TENDING
-    if slip[0] != 0.0:
-        return _SIGNS[bool(slip[0] > 0.0)]
-    return Activity.RESTING if side is None else _SIGNS[side[0] > 0.0]
+    terms = state.terms
+    names = [field.name for field in attrs.fields(Scales)]
+    nothing = Scales(**{name: np.zeros(getattr(terms, name).shape[-1:]) for name in names})
+    return element_activities(state.structure, terms, nothing, sides=state.sides, tolerances=Tolerances())
 
 
 @checks_arguments
@@ -98,7 +79,7 @@ def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances(
     """
     _check_one(state)
     _check_mass(state, tolerances)
-    activities = activities_of(state)
+    activities = tuple(map(Activity, activities_of(state).tolist()))
     for contact, activity in zip(state.contacts, activities, strict=False):
         if activity is Activity.PENETRATING:
             raise StateError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.conditions import conditions, problem_scale
+from hybrid.contact.conditions import conditions, problem_scale, weight_of
 from hybrid.contact.cover.parts import CoverPart, has_disc, options, rebuilt, unsettled
 from hybrid.contact.cover.roots import holds_at_most_one, is_proved
 from hybrid.contact.cover.search import fails, onward, row_of, sign_limit
@@ -192,14 +192,9 @@ class _Check:
 
     def _in_units(self, rows: Sequence[Row], bound: ForceBound) -> Array:
         """Multipliers of the conditions as they stand, from those of scaled ones."""
-        weights = [
-            max(
-                [abs(value) * self.scale.row[index] for index, value in row.alpha.items()]
-                + [abs(value) / self.scale.row[index] for index, value in row.beta.items()]
-            )
-            for row in rows
-        ]
-        return np.asarray(np.concatenate([bound.equations, bound.inequalities]) / np.array(weights))
+        unit = self.scale.row.tolist()
+        weights = np.array([weight_of(row, unit) for row in rows])
+        return np.asarray(np.concatenate([bound.equations, bound.inequalities]) / weights)
 
 
 def _cancelling(

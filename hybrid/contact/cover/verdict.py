@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import explains_arguments
 from hybrid.contact.branches import Branch, ForceSet, Slack, branch_from_forces, force_names
-from hybrid.contact.conditions import problem_scale
+from hybrid.contact.conditions import problem_scale, weight_of
 from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
 from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
 from hybrid.contact.cover.parts import PRESSING, CoverPart, has_disc, sticking
@@ -302,19 +302,16 @@ def _branch(problem: ContactProblem, solution: ProvedSolution) -> Branch:
 
 def _slacks(problem: ContactProblem, solution: ProvedSolution, forces: Array, scale: Scale) -> Iterator[Slack]:
     """Inequalities of a solution, with that of the disc of friction in place of those of a polygon."""
+    unit = scale.row.tolist()
     for part in solution.parts:
         element = part.element
         for row in part.inequalities:
             if row.label == DISC:
                 continue
-            unit = max(
-                [abs(value) * float(scale.row[index]) for index, value in row.alpha.items()]
-                + [abs(value) / float(scale.row[index]) for index, value in row.beta.items()]
-            )
             a = problem.G @ forces + problem.c
             value = sum(factor * a[index] for index, factor in row.alpha.items())
             value += sum(factor * forces[index] for index, factor in row.beta.items()) + row.constant
-            yield Slack(element.name, row.label, float(value), float(value / (unit * scale.size)))
+            yield Slack(element.name, row.label, float(value), float(value / (weight_of(row, unit) * scale.size)))
         if has_disc(element) and part.label is ContactMode.STICK:
             value, size = disc_slack(element, forces, scale)
             yield Slack(element.name, DISC, value, value / size)

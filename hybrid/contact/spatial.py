@@ -68,7 +68,7 @@ def disc_slack(element: ActiveElement, forces: NDArray[np.float64], scale: Scale
     return value, float(scale.size / scale.row[normal]) * max(1.0, float(element.static_friction))
 
 
-_SAMPLES = 8  # a trigonometric polynomial of degree 2 is fixed by 5 samples; 8 makes the transform exact and short
+_STEPS = 3  # of Newton's method, from roots that are known to 1e-6
 _ON_CIRCLE = CLEAR  # a double root leaves the circle by the square root of rounding, 1.5e-8
 _NEAR_CIRCLE = 1e-4
 _VANISHING = CANCELLED
@@ -246,14 +246,47 @@ def _line_of_motion(
     return np.array([angle, angle + np.pi])
 
 
-def _misalignment(
-    G: NDArray[np.float64], c: NDArray[np.float64], mu: float, angle: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Cross product of the tangential acceleration with the slip direction, times the sliding inertia."""
-    u = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    A = G[0, 0] - mu * u @ G[0, 1:]
-    a_T = A[..., None] * c[1:] - c[0] * (G[1:, 0] - mu * u @ G[1:, 1:].T)
-    return np.asarray(a_T[..., 0] * u[..., 1] - a_T[..., 1] * u[..., 0])
+_ORDERS = np.arange(2, -3, -1)
+
+
+@attrs.frozen(eq=False)
+class Misalignment:
+    """``u x (c + B u)`` of a unit vector ``u``, by its angle: a polynomial of degree 4 in ``exp(i angle)``.
+
+    Attributes
+    ----------
+    coefficients : array of complex, (5,)
+        Of ``exp(2i angle)`` and so on to ``exp(-2i angle)``.
+    """
+
+    coefficients: NDArray[np.complex128]
+
+    @classmethod
+    def of(cls, c: NDArray[np.float64], B: NDArray[np.float64]) -> Misalignment:
+        """For an acceleration ``c + B u``, (2,) and (2, 2)."""
+        # u x (c + B u) = c2 cos - c1 sin + m + p cos 2 + q sin 2
+        m, p, q = (B[1, 0] - B[0, 1]) / 2, (B[1, 0] + B[0, 1]) / 2, (B[1, 1] - B[0, 0]) / 2
+        first, second = (c[1] + 1j * c[0]) / 2, (p - 1j * q) / 2
+        return cls(np.array([second, first, m, np.conj(first), np.conj(second)]))
+
+    def value(self, angles: NDArray[np.float64], *, derivative: int = 0) -> NDArray[np.float64]:
+        """The cross product at angles, or its derivative."""
+        powers = np.exp(1j * np.multiply.outer(angles, _ORDERS))
+        return np.asarray((powers @ ((1j * _ORDERS) ** derivative * self.coefficients)).real)
+
+    def roots(self, negligible: float) -> NDArray[np.complex128]:
+        """Values of ``exp(i angle)``, of any size, at which it vanishes; negligible coefficients count as 0."""
+        return np.asarray(np.roots(np.where(np.abs(self.coefficients) <= negligible, 0.0, self.coefficients)))
+
+    def refined(
+        self, angles: NDArray[np.float64], *, steps: int, flat: float = 0.0, exact: float = 0.0
+    ) -> NDArray[np.float64]:
+        """Angles of zeros by Newton's method, which leaves those that are exact or at which the slope is flat."""
+        for _ in range(steps):
+            value, slope = self.value(angles), self.value(angles, derivative=1)
+            moves = (np.abs(slope) > flat) & (np.abs(value) > exact)
+            angles = angles - np.where(moves, value / np.where(slope == 0.0, 1.0, slope), 0.0)
+        return angles
 
 
 def slip_directions(
@@ -278,22 +311,16 @@ def slip_directions(
     is_close : list of float
         Angles where a root is nearly double.
     """
-    samples = _misalignment(G, c, mu, 2 * np.pi * np.arange(_SAMPLES) / _SAMPLES)
-    fourier = np.fft.fft(samples) / _SAMPLES
-    coefficients = np.array([fourier[2], fourier[1], fourier[0], fourier[-1], fourier[-2]])
+    # times the sliding inertia: A a_T with lambda_N = -c_N / A and A = G_NN - mu u . G_NT
+    turned = Misalignment.of(G[0, 0] * c[1:] - c[0] * G[1:, 0], mu * (c[0] * G[1:, 1:] - np.outer(c[1:], G[0, 1:])))
     size = (1.0 + mu) * np.max(np.abs(G)) * np.max(np.abs(c), initial=0.0)
-    if np.max(np.abs(coefficients)) <= _VANISHING * size:
+    largest = np.max(np.abs(turned.coefficients))
+    if largest <= _VANISHING * size:
         return np.zeros(0), True, []
-    coefficients = np.where(np.abs(coefficients) <= _VANISHING * np.max(np.abs(coefficients)), 0.0, coefficients)
-    roots = np.roots(coefficients)
+    roots = turned.roots(_VANISHING * largest)
     off = np.abs(np.abs(roots) - 1.0)
-    angles = np.angle(roots[off <= _ON_CIRCLE])
+    angles = turned.refined(np.angle(roots[off <= _ON_CIRCLE]), steps=_STEPS, flat=CLEAR * size)
     close = np.angle(roots[(off > _ON_CIRCLE) & (off <= _NEAR_CIRCLE)])
-    for _ in range(3):
-        step = 1e-7
-        value = _misalignment(G, c, mu, angles)
-        slope = (_misalignment(G, c, mu, angles + step) - _misalignment(G, c, mu, angles - step)) / (2 * step)
-        angles = angles - np.where(np.abs(slope) > CLEAR * size, value / np.where(slope == 0, 1.0, slope), 0.0)
     return angles, False, [float(angle) for angle in close]
 
 

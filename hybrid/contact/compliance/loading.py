@@ -16,6 +16,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.status import REMEDY, VANISHING, ContactStatus
+from hybrid.contact.spatial import Misalignment
 from hybrid.errors import ComputationError
 from hybrid.tolerances import AGREEING, NEARLY, NOTHING, ROUNDING
 
@@ -51,35 +52,15 @@ def parallel_directions(c: Array, B: Array) -> list[tuple[float, float]]:
     >>> sorted((round(x, 9) + 0.0, round(y, 9)) for x, y in found)
     [(0.0, -1.0), (0.0, 1.0)]
     """
-    # u x (c + B u) = c2 cos - c1 sin + m + p cos 2 + q sin 2 of its angle, a polynomial of degree 4 in exp(i angle)
-    m, p, q = (B[1, 0] - B[0, 1]) / 2, (B[1, 0] + B[0, 1]) / 2, (B[1, 1] - B[0, 0]) / 2
-    first, second = (c[1] + 1j * c[0]) / 2, (p - 1j * q) / 2
-    size = abs(m) + abs(p) + abs(q) + abs(c[0]) + abs(c[1])
-    coefficients = np.array([second, first, m, np.conj(first), np.conj(second)])
-    coefficients[np.abs(coefficients) <= _EXACT * size] = 0.0
-    if not coefficients.any():
+    turned = Misalignment.of(c, B)
+    exact = _EXACT * float(np.sum(np.abs(turned.coefficients)))
+    if np.max(np.abs(turned.coefficients)) <= exact:
         return []
-
-    def value(angle: float) -> float:
-        single = c[1] * np.cos(angle) - c[0] * np.sin(angle)
-        return float(single + m + p * np.cos(2 * angle) + q * np.sin(2 * angle))
-
-    def slope(angle: float) -> float:
-        single = -c[1] * np.sin(angle) - c[0] * np.cos(angle)
-        return float(single - 2 * p * np.sin(2 * angle) + 2 * q * np.cos(2 * angle))
-
-    found: list[tuple[float, float]] = []
-    for root in np.roots(coefficients):
-        if not abs(abs(root) - 1.0) <= _CIRCLE:
-            continue
-        angle = float(np.angle(root))
-        for _ in range(_STEPS):
-            if abs(value(angle)) <= _EXACT * size or slope(angle) == 0.0:
-                break
-            angle -= value(angle) / slope(angle)
-        if abs(value(angle)) <= _EXACT * size:
-            found.append((float(np.cos(angle)), float(np.sin(angle))))
-    return found
+    roots = turned.roots(exact)
+    angles = np.angle(roots[np.abs(np.abs(roots) - 1.0) <= _CIRCLE])
+    angles = turned.refined(angles, steps=_STEPS, exact=exact)
+    found = angles[np.abs(turned.value(angles)) <= exact].tolist()
+    return [(math.cos(angle), math.sin(angle)) for angle in found]
 
 
 _CLOSE = NOTHING  # of what a force or an acceleration is a sum of: zero

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.contact.known_numbers import (
     Clock,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import ActiveElement
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.state import State
 
 __all__ = ["ExactProblem", "exact_directions", "exact_problem"]
@@ -126,7 +130,7 @@ def exact_directions(dynamics: Dynamics, state: State, problem: ContactProblem, 
     if any(len(element.direction or ()) == 2 for element in problem.elements):
         raise UnknownNumberError("friction in space has directions that are not rational")
     reader, _ = _read(dynamics, state, problem, clock)
-    rows, _, held, _ = _rows(dynamics, reader, problem)
+    rows, _, held, _ = _rows(reader, problem)
     return [list(line) for line in zip(*rows, strict=True)], held
 
 
@@ -139,7 +143,7 @@ def _read(
     given = components | values
     graph, names = dynamics.equations.graph, dynamics.equations.arguments
     exact_at = {name: given[name] for name in (str(graph.values[node]) for node in names)}
-    reader = _Reader(dynamics, dict(zip(names, exact_at.values(), strict=True)), clock)
+    reader = _Reader(dynamics, dict(zip(names, exact_at.values(), strict=True)), problem.terms, clock)
     _check_position(dynamics, state, reader, problem)
     _check_pins(dynamics, state, reader, problem, values, components)
     return reader, exact_at
@@ -170,7 +174,6 @@ def _check_pins(
     components: Mapping[str, Fraction],
 ) -> None:
     """Refuse numbers that do not satisfy the pins exactly from which the state was solved."""
-    terms = problem.terms
     for name, given in state.pins.items():
         kind, _, place = name.partition(".")
         if not place:
@@ -178,9 +181,9 @@ def _check_pins(
         elif kind == "slip":
             contact, _, axis = place.partition(".")
             column = problem.columns[contact].start + int(axis or 1) - 1
-            exact = reader.vector("slip", terms.slip)[column]
+            exact = reader.block("slip")[column]
         else:
-            exact = reader.vector(kind, getattr(terms, kind))[dynamics.contacts.index(place)]
+            exact = reader.block(kind)[dynamics.contacts.index(place)]
         if exact != number_of(name, given, values):
             raise UnknownNumberError(f"no rational state satisfies the pin {name} = {given} exactly")
 
@@ -211,6 +214,7 @@ class _Reader:
 
     dynamics: Dynamics
     known: dict[int, Fraction]
+    near: Terms
     clock: Clock
 
     def entry(self, name: str, node: int, near: float) -> Fraction:
@@ -220,23 +224,19 @@ class _Reader:
             raise UnknownNumberError(f"{name} has another value in floats than exactly, {near!r} and {float(exact)!r}")
         return exact
 
-    def vector(self, name: str, near: Any) -> Vector:
-        block = self.dynamics.equations.coefficients.get(name)
-        block = getattr(self.dynamics.equations, name) if block is None else block
-        return [self.entry(name, int(node), float(value)) for node, value in zip(block, near, strict=True)]
-
-    def columns(self, name: str, near: Any) -> Matrix:
-        """Columns of a matrix."""
-        block = getattr(self.dynamics.equations, name)
-        pairs = zip(block.T, near.T, strict=True)
-        return [[self.entry(name, int(a), float(b)) for a, b in zip(*pair, strict=True)] for pair in pairs]
+    def block(self, name: str) -> NDArray[Any]:
+        """All entries of a term, as an array of fractions."""
+        equations, near = self.dynamics.equations, getattr(self.near, name)
+        nodes = np.asarray(equations.coefficients[name] if name in equations.coefficients else getattr(equations, name))
+        found = np.empty(nodes.shape, dtype=object)
+        for place in np.ndindex(nodes.shape):
+            found[place] = self.entry(name, int(nodes[place]), float(near[place]))
+        return found
 
 
 def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: ContactProblem) -> None:
     """Refuse a state that is not exactly where the contact problem takes it to be."""
-    terms = problem.terms
-    gap, gap_dot = reader.vector("gap", terms.gap), reader.vector("gap_dot", terms.gap_dot)
-    slip = reader.vector("slip", terms.slip)
+    gap, gap_dot, slip = (reader.block(name) for name in ("gap", "gap_dot", "slip"))
     for element in problem.elements:
         if element.name in dynamics.contacts:
             index = dynamics.contacts.index(element.name)
@@ -248,38 +248,24 @@ def _check_position(dynamics: Dynamics, state: State, reader: _Reader, problem: 
                 raise UnknownNumberError(f"the slip of {element.name} has no exact sign")
         elif any(slip[problem.columns.get(element.name, slice(0, 0))]):
             raise UnknownNumberError(f"the slip of {element.name} is not exactly zero")
-    rates = reader.vector("constraint_dot", terms.constraint_dot)
-    if any(reader.vector("constraint", terms.constraint)) or any(rates):
+    if reader.block("constraint_dot").any() or reader.block("constraint").any():
         raise UnknownNumberError("the constraints are not met exactly")
 
 
-def _rows(dynamics: Dynamics, reader: _Reader, problem: ContactProblem) -> tuple[Matrix, Vector, Matrix, Vector]:
+def _rows(reader: _Reader, problem: ContactProblem) -> tuple[Matrix, Vector, Matrix, Vector]:
     """Directions and remainders of all forces, then those of the constraints that are eliminated."""
-    terms = problem.terms
-    normals = reader.columns("W_N", terms.W_N), reader.vector("zeta_N", terms.zeta_N)
-    tangents = reader.columns("W_T", terms.W_T), reader.vector("zeta_T", terms.zeta_T)
-    J = [list(row) for row in zip(*reader.columns("J", terms.J), strict=True)]
-    rigid = J, reader.vector("zeta_B", terms.zeta_B)
-    rows: Matrix = []
-    zeta: Vector = []
-    for element in problem.elements:
-        if element.normal is not None:
-            is_contact = element.name in dynamics.contacts
-            source, place = (normals, dynamics.contacts) if is_contact else (rigid, dynamics.rigid)
-            rows.append(source[0][place.index(element.name)])
-            zeta.append(source[1][place.index(element.name)])
-        if element.tangential:
-            rows += tangents[0][problem.columns[element.name]]
-            zeta += tangents[1][problem.columns[element.name]]
+    names = ("W_N", "W_T", "J", "zeta_N", "zeta_T", "zeta_B")
+    terms: Any = SimpleNamespace(**{name: reader.block(name) for name in names})
     carried = {element.name for element in problem.elements}
-    kept = [index for index, name in enumerate(dynamics.rigid) if name not in carried]
-    return rows, zeta, [J[index] for index in kept], [rigid[1][index] for index in kept]
+    rows = [row for element in force_elements(reader.dynamics) if element.name in carried for row in element.rows]
+    kept = [index for index, name in enumerate(reader.dynamics.rigid) if name not in carried]
+    directions, zeta = [row.direction(terms).tolist() for row in rows], [row.zeta(terms) for row in rows]
+    return directions, zeta, terms.J[kept].tolist(), terms.zeta_B[kept].tolist()
 
 
 def _posed(dynamics: Dynamics, reader: _Reader, problem: ContactProblem, known: str) -> ExactProblem:
-    rows, zeta, J, zeta_B = _rows(dynamics, reader, problem)
-    M = reader.columns("M", problem.terms.M)
-    h = reader.vector("h", problem.terms.h)
+    rows, zeta, J, zeta_B = _rows(reader, problem)
+    M, h = reader.block("M").tolist(), reader.block("h").tolist()
     answers = _answers(M, (J, zeta_B), [h, *rows], reader.clock)
     a_free, response = answers[0], answers[1:]
     return ExactProblem(

@@ -370,7 +370,7 @@ def pyramid_lcp(
         elif element.direction is not None:
             force_0[element.tangential[0]] = -element.direction[0] * float(element.friction)
         if element.is_resting:
-            for direction in _facets(len(element.tangential), n_facets, (axes or {}).get(element.name, 0.0)):
+            for direction in facets(len(element.tangential), n_facets, (axes or {}).get(element.name, 0.0)):
                 column = np.zeros(problem.n_rows)
                 column[list(element.tangential)] = direction
                 rows.append(("facet", element, len(columns)))
@@ -382,7 +382,22 @@ def pyramid_lcp(
     return ContactLCP(_assemble(problem, rows, force, force_0), force, force_0, note)
 
 
-def _facets(dimension: int, n_facets: int, first: float) -> list[NDArray[np.float64]]:
+def facets(dimension: int, n_facets: int, first: float = 0.0) -> list[NDArray[np.float64]]:
+    """Unit vectors towards the facets of a friction pyramid, or to both sides in the plane.
+
+    Parameters
+    ----------
+    dimension : int
+        1 or 2.
+    n_facets : int
+        In space.
+    first : float, default 0
+        Angle of the first.
+
+    Returns
+    -------
+    list of array, (dimension,)
+    """
     if dimension == 1:
         return [np.array([1.0]), np.array([-1.0])]
     angles = first + 2 * np.pi * np.arange(n_facets) / n_facets

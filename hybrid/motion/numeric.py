@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import side_by_side
+from hybrid.contact.complementarity import facets
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.reduction import free_motion
@@ -215,10 +216,8 @@ class _SolvedFlow:
 
 def _around(dimension: int) -> list[Array]:
     """Directions in which a cone of friction is bounded: exactly in the plane, by a polygon in space."""
-    if dimension == 1:
-        return [np.array([1.0]), np.array([-1.0])]
-    angles = 2 * np.pi * np.arange(_FACETS) / _FACETS
-    return [np.array([np.cos(angle), np.sin(angle)]) / np.cos(np.pi / _FACETS) for angle in angles]
+    share = 1.0 if dimension == 1 else np.cos(np.pi / _FACETS)
+    return [direction / share for direction in facets(dimension, _FACETS)]
 
 
 @attrs.frozen(eq=False)

@@ -27,11 +27,29 @@ _HALVINGS = 60
 _NEWTON = 60
 TANGENT = math.sqrt(_RESOLVED)
 """A slope this small next to the rest of the function counts as none: that of a double zero, as well as it is known."""
-_ANGLES = (2 * np.arange(N_NODES) + 1) * np.pi / (2 * N_NODES)
-NODES: Array = (1 - np.cos(_ANGLES)) / 2
-"""Chebyshev points of [0, 1], ascending, without its ends."""
-_TRANSFORM = 2 / N_NODES * np.cos(np.outer(np.arange(N_NODES), np.pi - _ANGLES))
-_TRANSFORM[0] /= 2
+
+
+def points_and_transform(n: int) -> tuple[Array, Array]:
+    """Chebyshev points of [0, 1], and what makes a series of values there.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    points : array, (n,)
+        Ascending, without the ends.
+    transform : array, (n, n)
+        From values to coefficients of Chebyshev polynomials in ``2 s - 1``, the constant first.
+    """
+    angles = (2 * np.arange(n) + 1) * np.pi / (2 * n)
+    transform = 2 / n * np.cos(np.outer(np.arange(n), np.pi - angles))
+    transform[0] /= 2
+    return (1 - np.cos(angles)) / 2, transform
+
+
+NODES, _TRANSFORM = points_and_transform(N_NODES)
 BETWEEN: Array = (NODES[1:] + NODES[:-1]) / 2
 """Points halfway between them."""
 _AT_ZERO = (-1.0) ** np.arange(N_NODES)

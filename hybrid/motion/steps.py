@@ -12,7 +12,7 @@ from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 from scipy.integrate import DOP853, Radau
 
-from hybrid.motion.chebyshev import NODES
+from hybrid.motion.chebyshev import NODES, points_and_transform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 N_COEFFICIENTS = 8  # the dense output of DOP853 has degree 7, that of Radau 3
-_ANGLES = (2 * np.arange(N_COEFFICIENTS) + 1) * np.pi / (2 * N_COEFFICIENTS)
-_POINTS = (1 - np.cos(_ANGLES)) / 2
-_TRANSFORM = 2 / N_COEFFICIENTS * np.cos(np.outer(np.arange(N_COEFFICIENTS), np.pi - _ANGLES))
-_TRANSFORM[0] /= 2
+_POINTS, _TRANSFORM = points_and_transform(N_COEFFICIENTS)
 # The dense output of DOP853 is s (F_0 + (1 - s) (F_1 + s (F_2 + ...))) (Hairer, Norsett and Wanner 1993, section II.6).
 _FACTORS = np.cumprod([_POINTS, 1 - _POINTS] * 3 + [_POINTS], axis=0)
 FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
+from hybrid.motion.chebyshev import points_and_transform
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.descents import first_descent
 from hybrid.motion.together.integrator import (
@@ -29,10 +30,7 @@ ON, MET, ENDED, STUCK, GRAZES = range(5)
 """What became of a motion: it goes on, met a guard, ended, steps are too short, the sign of a guard is uncertain."""
 
 _N_LOOKS = 9
-_ANGLES = (2 * np.arange(_N_LOOKS) + 1) * np.pi / (2 * _N_LOOKS)
-_LOOKS = (1 - np.cos(_ANGLES)) / 2
-_TO_SERIES = 2 / _N_LOOKS * np.cos(np.outer(np.arange(_N_LOOKS), np.pi - _ANGLES))
-_TO_SERIES[0] /= 2
+_LOOKS, _TO_SERIES = points_and_transform(_N_LOOKS)
 _AT_LOOKS = np.ascontiguousarray(chebyshev.chebvander(2 * _LOOKS - 1, N_COEFFICIENTS - 1))
 _BEYOND = 100.0  # what a series may lack, in units of its last coefficients
 _SHORTEST = 16.0  # rounding units of the time

@@ -398,7 +398,7 @@ def contact_velocities(
     """
     names = {element.name for element in elements}
     rows = [row for element in force_elements(dynamics) if element.name in names for row in element.rows]
-    return without_rounding(np.array([row.velocity(terms) for row in rows]), W, v)
+    return without_rounding(side_by_side([row.velocity(terms) for row in rows]), W, v)
 
 
 def _number(value: NDArray[np.float64]) -> Any:

@@ -147,7 +147,7 @@ def is_eliminable(dynamics: Dynamics, parts: Sequence[ElementMode], *, independe
     -------
     bool
     """
-    rows = sum(part.presses + (len(part.columns) if part.sticks else 0) for part in parts) + len(dynamics.rigid)
+    rows = sum(len(part.held) for part in parts) + len(dynamics.rigid)
     frictional = any(part.kind is ElementKind.BILATERAL for part in parts)
     if frictional or (len(dynamics.rigid) > 1 and not independent) or rows > min(MAX_ROWS, dynamics.n):
         return False
@@ -164,16 +164,12 @@ def _is_independent(dynamics: Dynamics, parts: Sequence[ElementMode]) -> bool:
     for posture in _POSTURES:
         q = posture + np.linspace(0.0, 0.5, dynamics.n)
         terms = dynamics.terms(q, np.zeros(dynamics.n))
-        rows = [*terms.J]
-        for part in parts:
-            rows += [terms.W_N[:, part.index]] if part.presses else []
-            rows += [terms.W_T[:, column] for column in part.columns] if part.sticks else []
-        directions = np.array(rows)
+        directions = np.array([*terms.J, *(row.direction(terms) for part in parts for row in part.held)])
         if not (np.isfinite(directions).all() and np.isfinite(terms.M).all()):
             return True
         G = directions @ np.linalg.pinv(terms.M, hermitian=True) @ directions.T
         sizes = np.sqrt(np.maximum(np.diag(G), LEAST))
-        if np.linalg.matrix_rank(G / np.outer(sizes, sizes), rtol=RANK, hermitian=True) == len(rows):
+        if np.linalg.matrix_rank(G / np.outer(sizes, sizes), rtol=RANK, hermitian=True) == len(directions):
             return True
     return False
 

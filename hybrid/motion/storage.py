@@ -58,7 +58,9 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     record = {
         "format": FORMAT,
         "mechanism": mechanism_to_toml(trajectory.dynamics.mechanism),
-        "parameters": {name: value if isinstance(value, str) else float(value) for name, value in _items(trajectory)},
+        "parameters": {
+            name: value if isinstance(value, str) else float(value) for name, value in trajectory.parameters.items()
+        },
         "arcs": [{"mode": _labels(arc.mode), "sides": dict(arc.sides)} for arc in trajectory.arcs],
         "events": [_event_record(event) for event in trajectory.events],
         "termination": trajectory.termination.name,
@@ -132,10 +134,6 @@ def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
 
 def _means(arc: Arc) -> dict[str, Any]:
     return {} if arc.means is None else attrs.asdict(arc.means, recurse=False)
-
-
-def _items(trajectory: Trajectory) -> list[tuple[str, Any]]:
-    return list(trajectory.parameters.items())
 
 
 def _labels(mode: Mode | None) -> dict[str, str] | None:

@@ -18,7 +18,7 @@ from hybrid.motion.recorded import EventKind
 from hybrid.motion.selecting import Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Set
 
     from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics.equations import Terms
@@ -149,7 +149,7 @@ def moment_after(
     broken: dict[str, ContactMode] = {}
     for part in parts:
         kinds = by_name.get(part.name, set())
-        found = _activity(part, kinds)
+        found = activity_after(part, kinds)
         activities[part.name] = _closing(context, terms, part, t, q, v) if found is None else found
         if not has_stiction(terms, part.element):
             continue
@@ -195,8 +195,19 @@ def _come_to_rest(context: Context, activities: dict[str, Activity], t: float, q
     return ended
 
 
-def _activity(part: ElementMode, kinds: set[GuardKind]) -> Activity | None:
-    """What a force element does after its guards; None for a contact that closes."""
+def activity_after(part: ElementMode, kinds: Set[GuardKind]) -> Activity | None:
+    """What a force element does after some of its guards have vanished.
+
+    Parameters
+    ----------
+    part : ElementMode
+    kinds : set of GuardKind
+
+    Returns
+    -------
+    Activity or None
+        None for a contact that closes.
+    """
     if part.is_open:
         return None if GuardKind.TOUCHDOWN in kinds else Activity.OPEN
     if not part.columns:

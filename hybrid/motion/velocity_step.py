@@ -15,6 +15,7 @@ from hybrid.contact.complementarity import contact_lcp
 from hybrid.contact.impacts.impulse_lcp import solved
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.table import force_elements
 from hybrid.errors import ComputationError
 from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
 
@@ -149,18 +150,15 @@ def _contact_velocities(
     dynamics: Dynamics, problem: ContactProblem, terms: Terms, h: float, persisting: frozenset[str]
 ) -> tuple[Array, Array]:
     """Contact velocities before the step, and what is added to those after it before they must not be negative."""
-    gamma, offset = np.zeros(problem.n_rows), np.zeros(problem.n_rows)
+    names = {element.name for element in problem.elements}
+    rows = [row for element in force_elements(dynamics) if element.name in names for row in element.rows]
+    gamma, offset = np.array([row.velocity(terms) for row in rows]), np.zeros(len(rows))
     for element in problem.elements:
         if element.kind is ElementKind.CONTACT:
             index = dynamics.contacts.index(element.name)
-            gamma[element.rows[0]] = terms.gap_dot[index]
             thrown_back = terms.restitution[index] * min(terms.gap_dot[index], 0.0)
             reach = max(terms.gap[index], 0.0) / h
             offset[element.rows[0]] = reach if element.name in persisting else thrown_back
-        elif element.kind is ElementKind.BILATERAL:
-            gamma[element.rows[0]] = terms.constraint_dot[dynamics.rigid.index(element.name)]
-        if element.tangential:
-            gamma[list(element.tangential)] = terms.slip[dynamics.columns[element.name]]
     return gamma, offset
 
 

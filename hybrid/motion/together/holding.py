@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import side_by_side
 from hybrid.motion.projection import ENOUGH
 from hybrid.tolerances import RANK
 
@@ -43,10 +44,10 @@ def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) 
     """
     dynamics = fleet.at(lanes)
     q, v, t = fleet.states(lanes)
-    normals = [row.index for row in rows if row.presses and row.element.is_unilateral]
-    sticking = [column for row in rows if row.sticks for column in row.columns]
+    held = sorted((force for row in rows for force in row.held), key=lambda force: force.axis is not None)
+    normals = [force.element.index for force in held if force.axis is None]
     terms = dynamics.terms(q, v, t=t)
-    if not normals and not sticking:
+    if not held:
         return q, v, terms
     for _ in range(_ITERATIONS):
         W, gap = terms.W_N[..., normals], terms.gap[..., normals]
@@ -55,10 +56,8 @@ def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) 
             break
         q = q - _correction(terms, W, gap, len(q))
         terms = dynamics.terms(q, v, t=t)
-    directions = terms.W_N[..., normals], terms.W_T[..., sticking]
-    W = np.concatenate([np.broadcast_to(item, (len(q), *item.shape[-2:])) for item in directions], axis=-1)
-    speeds = terms.gap_dot[..., normals], terms.slip[..., sticking]
-    rates = np.concatenate([np.broadcast_to(item, (len(q), item.shape[-1])) for item in speeds], axis=-1)
+    W = side_by_side([force.direction(terms) for force in held])
+    rates = side_by_side([force.velocity(terms) for force in held])
     v = v - _correction(terms, W, rates, len(q))
     return q, v, dynamics.terms(q, v, t=t)
 

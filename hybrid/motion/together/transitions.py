@@ -8,13 +8,13 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity
+from hybrid.contact.activity import Activity, contact_velocities
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import rows_of
-from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of, without_rounding
+from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scales_of
 from hybrid.errors import ComputationError
 from hybrid.motion.accumulating import accumulation, completed
 from hybrid.motion.arguments import Stop
@@ -23,11 +23,10 @@ from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.selecting import Moment
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage, distinct_columns
 from hybrid.motion.together.holding import settled
-from hybrid.motion.transitions import HOLDS, LOWEST_HOP, event_kind
+from hybrid.motion.transitions import HOLDS, LOWEST_HOP, activity_after, event_kind
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
-    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.together.fleet import Fleet
     from hybrid.motion.together.stepping import Met
@@ -113,21 +112,11 @@ def take_events(fleet: Fleet, met: Met) -> None:
         fleet.fired[:, lanes] = np.array([[any(guard.element == name for guard in guards)] for name in fleet.names])
         for part in flow.parts:
             own = {guard.kind for guard in guards if guard.element == part.name}
-            fleet.activities[fleet.names.index(part.name), lanes] = _activity(part, own)
+            found = activity_after(part, own)
+            fleet.activities[fleet.names.index(part.name), lanes] = Activity.APPROACHING if found is None else found
         _settle(fleet, lanes)
         if GuardKind.TOUCHDOWN in kinds:
             _check_approach(fleet, lanes)
-
-
-def _activity(part: ElementMode, kinds: set[GuardKind]) -> Activity:
-    """What a force element does where some of its guards have vanished."""
-    if part.is_open:
-        return Activity.APPROACHING if kinds else Activity.OPEN
-    if not part.columns:
-        return Activity.FRICTIONLESS
-    if part.sticks or GuardKind.SLIP in kinds:
-        return Activity.RESTING
-    return Activity.SLIPPING_PLUS if part.slip_sign > 0 else Activity.SLIPPING_MINUS
 
 
 def _settle(fleet: Fleet, lanes: Lanes) -> Terms:
@@ -198,7 +187,8 @@ def _collide(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes, law: Abs
         for name, activity in zip(fleet.names, pattern, strict=True)
     )
     posed = pose(dynamics, terms, asked, sides={})
-    gamma = _contact_velocities(fleet, posed, terms, v)
+    gamma = contact_velocities(dynamics, terms, posed.elements, posed.W, v)
+    gamma = np.broadcast_to(gamma, (len(v), posed.n_rows))
     after = np.array(v)
     gamma_after = np.zeros_like(gamma)
     failed = np.zeros(len(lanes), dtype=bool)
@@ -220,16 +210,6 @@ def _collide(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes, law: Abs
     fleet.pending[lanes] = KIND_NUMBERS[EventKind.IMPACT]
     touching = [name for name, activity in zip(fleet.names, pattern, strict=True) if activity is Activity.APPROACHING]
     _leave(fleet, lanes, posed, gamma_after, touching, law)
-
-
-def _contact_velocities(fleet: Fleet, posed: ContactProblem, terms: Terms, v: Array) -> Array:
-    """Contact velocities (m, r) before impacts."""
-    gamma = np.zeros((len(v), posed.n_rows))
-    for element in posed.elements:
-        gamma[:, element.rows[0]] = terms.gap_dot[..., fleet.dynamics.contacts.index(element.name)]
-        for row, column in zip(element.tangential, fleet.dynamics.columns_of(element.name), strict=True):
-            gamma[:, row] = terms.slip[..., column]
-    return without_rounding(gamma, posed.W, v)
 
 
 def _single(fleet: Fleet, posed: ContactProblem, terms: Terms, gamma: Array, place: int) -> ImpactProblem:

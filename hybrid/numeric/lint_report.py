@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import attrs
@@ -65,39 +66,34 @@ def factor_gradient(
     problem = _problem(posed, thresholds, backend.name)
     if not np.isfinite(least_factor(problem.G_NN, problem.pushed)[0]):
         return None
-    friction = {}
-    for k, contact in enumerate(posed.contacts):
-        if contact.W_T is not None:
-            ends = []
-            for sign in (1.0, -1.0):
-                pushed = np.array(problem.pushed)
-                pushed[:, k] *= 1.0 + sign * _STEP
-                ends.append(float(least_factor(problem.G_NN, pushed)[0]))
-            friction[contact.name] = (ends[0] - ends[1]) / (2 * _STEP)
-    mass, posture = {}, {}
-    for body in backend.bodies:
-        ends = [
-            _factor(
-                backend.frame(row, near=thresholds.gap, mass={body: 1.0 + sign * _STEP}),
-                posed,
-                thresholds,
-                backend.name,
-            )
-            for sign in (1.0, -1.0)
-        ]
-        mass[body] = (ends[0] - ends[1]) / (2 * _STEP)
+    units = np.eye(len(backend.velocities))
     near = thresholds.gap + TOUCHING
-    for k, name in enumerate(backend.velocities):
-        unit = np.zeros(len(backend.velocities))
-        unit[k] = _STEP
-        ends = [
-            _factor(backend.frame(backend.moved(row, sign * unit), near=near), posed, thresholds, name)
-            for sign in (1.0, -1.0)
-        ]
-        slope = (ends[0] - ends[1]) / (2 * _STEP)
-        if np.isfinite(slope):
-            posture[name] = slope
-    return FactorGradient(friction, mass, posture)
+
+    def rougher(k: int, change: float) -> float:
+        pushed = np.array(problem.pushed)
+        pushed[:, k] *= 1.0 + change
+        return float(least_factor(problem.G_NN, pushed)[0])
+
+    def heavier(body: str, change: float) -> float:
+        frame = backend.frame(row, near=thresholds.gap, mass={body: 1.0 + change})
+        return _factor(frame, posed, thresholds, backend.name)
+
+    def moved(k: int, change: float) -> float:
+        frame = backend.frame(backend.moved(row, change * units[k]), near=near)
+        return _factor(frame, posed, thresholds, backend.name)
+
+    rough = [(k, contact.name) for k, contact in enumerate(posed.contacts) if contact.W_T is not None]
+    posture = {name: _slope(partial(moved, k)) for k, name in enumerate(backend.velocities)}
+    return FactorGradient(
+        {name: _slope(partial(rougher, k)) for k, name in rough},
+        {body: _slope(partial(heavier, body)) for body in backend.bodies},
+        {name: slope for name, slope in posture.items() if np.isfinite(slope)},
+    )
+
+
+def _slope(factor: Callable[[float], float]) -> float:
+    """Central difference of the factor at no change."""
+    return (factor(_STEP) - factor(-_STEP)) / (2 * _STEP)
 
 
 def _problem(posed: PosedFrame, thresholds: Thresholds, name: str) -> SlidingProblem:

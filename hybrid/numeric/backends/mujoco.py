@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.numeric.backends.includes import check_includes
 from hybrid.numeric.backends.mujoco_contacts import (
-    DIFFERENCE,
     body_lines,
+    change_along_motion,
     equality_rows,
     geometric_contacts,
     is_unsupported,
@@ -294,14 +294,8 @@ class MujocoModel:
         J = equality_rows(self._copy, d)
         if not len(J):
             return None, None
-        engine, m, probe, found = mujoco_engine(), self._copy, self._probe, []
-        for sign in (1.0, -1.0):
-            probe.qpos[:] = d.qpos
-            engine.mj_integratePos(m, probe.qpos, d.qvel, sign * DIFFERENCE)
-            probe.qvel[:] = d.qvel
-            engine.mj_fwdPosition(m, probe)
-            found.append(equality_rows(m, probe) @ d.qvel)
-        return J, (found[0] - found[1]) / (2 * DIFFERENCE)
+        m, probe = self._copy, self._probe
+        return J, change_along_motion(m, d, probe, lambda: np.asarray(equality_rows(m, probe) @ d.qvel))
 
     def skeleton(self, row: Mapping[str, Any], *, near: float) -> Skeleton:
         """The posture at one row of a log: axes of capsules and cylinders, else lines from body to body.

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, StateError
-from hybrid.numeric.backends.rows import limit_contacts, tangents
+from hybrid.numeric.backends.rows import limit_contacts, surface_contact
 from hybrid.numeric.frames import GeometricContact
 from hybrid.tolerances import FINE_STEP
 
 __all__ = [
-    "DIFFERENCE",
     "body_lines",
+    "change_along_motion",
     "contact_rows",
     "equality_rows",
     "geometric_contacts",
@@ -153,7 +153,7 @@ def body_lines(m: Any, d: Any) -> list[Array]:
     return lines
 
 
-DIFFERENCE = FINE_STEP  # s: of positions along the motion; the error of central differences is its square
+_DIFFERENCE = FINE_STEP  # s: of positions along the motion; the error of central differences is its square
 
 
 def geometric_contacts(
@@ -221,26 +221,20 @@ def _contact(m: Any, d: Any, contact: Any, pair: tuple[str, str], name: str, pro
     by_differences = remainder is None
     if remainder is None:
         remainder = remainder_by_differences(m, d, contact, probe)
-    rates = J @ d.qvel
     friction = float(contact.friction[0]) if contact.dim > 1 else 0.0
-    if friction <= mujoco_engine().mjMINMU:  # what MuJoCo makes of a declared zero
-        friction = 0.0
-    rough: dict[str, Any] = {}
-    if contact.dim > 1 and (turned := tangents(J[1:], contact.frame.reshape(3, 3)[1:])) is not None:
-        rough = {"W_T": (turned @ J[1:]).T, "slip": turned @ rates[1:], "zeta_T": turned @ remainder[1:]}
-    return GeometricContact(
+    return surface_contact(
         name,
         pair,
+        J,
+        remainder,
+        d.qvel,
+        contact.frame.reshape(3, 3)[1:] if contact.dim > 1 else None,
+        friction=friction if friction > mujoco_engine().mjMINMU else 0.0,  # what MuJoCo makes of a declared zero
         gap=float(contact.dist),
-        gap_dot=float(rates[0]),
-        zeta_N=float(remainder[0]),
-        W_N=J[0],
-        friction=friction if rough else 0.0,
         position=np.array(contact.pos),
         by_differences=by_differences,
         has_torsion=bool(contact.dim > 3),
         body=_body(m, contact),
-        **rough,
     )
 
 
@@ -345,19 +339,40 @@ def remainder_by_differences(m: Any, d: Any, contact: Any, probe: Any) -> Array:
     ComputationError
         The contact is not found a little before or after.
     """
-    engine = mujoco_engine()
-    found = []
-    for sign in (1.0, -1.0):
-        probe.qpos[:] = d.qpos
-        engine.mj_integratePos(m, probe.qpos, d.qvel, sign * DIFFERENCE)
-        probe.qvel[:] = d.qvel
-        engine.mj_fwdPosition(m, probe)
+
+    def rates() -> Array:
         same = [c for c in probe.contact if {c.geom1, c.geom2} == {contact.geom1, contact.geom2}]
         if not same:
-            raise ComputationError(f"a contact vanishes within {DIFFERENCE:g} s of motion")
+            raise ComputationError(f"a contact vanishes within {_DIFFERENCE:g} s of motion")
         nearest = min(same, key=lambda c: float(np.linalg.norm(c.pos - contact.pos)))
-        found.append(contact_rows(m, probe, nearest) @ d.qvel)
-    return np.asarray((found[0] - found[1]) / (2 * DIFFERENCE))
+        return np.asarray(contact_rows(m, probe, nearest) @ d.qvel)
+
+    return change_along_motion(m, d, probe, rates)
+
+
+def change_along_motion(m: Any, d: Any, probe: Any, rates: Callable[[], Array]) -> Array:
+    """Rate of change of velocities at fixed generalised ones, by a central difference along the motion.
+
+    Parameters
+    ----------
+    m : mujoco.MjModel
+    d, probe : mujoco.MjData
+        At the state, and one that may be overwritten.
+    rates : callable
+        Velocities (k,) by the positions of the probe.
+
+    Returns
+    -------
+    array, (k,)
+    """
+    engine, found = mujoco_engine(), []
+    for sign in (1.0, -1.0):
+        probe.qpos[:] = d.qpos
+        engine.mj_integratePos(m, probe.qpos, d.qvel, sign * _DIFFERENCE)
+        probe.qvel[:] = d.qvel
+        engine.mj_fwdPosition(m, probe)
+        found.append(rates())
+    return np.asarray((found[0] - found[1]) / (2 * _DIFFERENCE))
 
 
 def _surface_point(contact: Any, sign: float) -> Array:

@@ -21,7 +21,7 @@ from hybrid.numeric.backends.pinocchio_files import (
     read_model,
     unknown_name,
 )
-from hybrid.numeric.backends.rows import check_unit, dry_friction, limit_contacts, tangents
+from hybrid.numeric.backends.rows import check_unit, dry_friction, limit_contacts, surface_contact
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 
 __all__ = ["PinocchioModel", "load"]
@@ -307,22 +307,18 @@ class PinocchioModel:
             J = sphere.axes @ (sphere.material @ engine.getFrameJacobian(m, d, place, world))
             rate = engine.getFrameClassicalAcceleration(m, d, place, world)
             zeta = sphere.axes @ (sphere.material @ rate.vector)
-            rough: dict[str, Any] = {}
-            if (turned := tangents(J[1:], sphere.axes[1:])) is not None:
-                W_T = turned @ J[1:]
-                rough = {"W_T": W_T.T, "slip": W_T @ v, "zeta_T": turned @ zeta[1:]}
             found.append(
-                GeometricContact(
+                surface_contact(
                     contact.frame,
                     (_PLANE, contact.frame),
+                    J,
+                    zeta,
+                    v,
+                    sphere.axes[1:],
+                    friction=contact.friction,
                     gap=gap,
-                    gap_dot=float(J[0] @ v),
-                    zeta_N=float(zeta[0]),
-                    W_N=J[0],
-                    friction=contact.friction if rough else 0.0,
                     position=centre - contact.radius * normal,
                     body=str(m.names[m.frames[place].parentJoint]),
-                    **rough,
                 )
             )
         return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from hybrid.numeric.frames import GeometricContact
 from hybrid.numeric.state import NumericFriction
 from hybrid.tolerances import CLEAR, NOTHING
 
-__all__ = ["check_unit", "dry_friction", "limit_contacts", "tangents"]
+__all__ = ["check_unit", "dry_friction", "limit_contacts", "surface_contact"]
 
 Array = NDArray[np.float64]
 
@@ -96,21 +97,52 @@ def dry_friction(limits: Array, v: Array) -> tuple[NumericFriction, ...]:
     )
 
 
-def tangents(J_T: Array, axes: Array) -> Array | None:
-    """How two tangential rows are turned so that none vanishes.
+def surface_contact(
+    name: str,
+    pair: tuple[str, str],
+    J: Array,
+    remainder: Array,
+    v: Array,
+    axes: Array | None,
+    *,
+    friction: float,
+    **more: Any,
+) -> GeometricContact:
+    """A contact of two surfaces from the velocities in its frame.
 
     Parameters
     ----------
-    J_T : array, (2, n)
-        Tangential velocities per generalised velocity.
-    axes : array, (2, 3)
-        Their directions in the world.
+    name : str
+    pair : (str, str)
+    J : array, (3, n)
+        Velocities per generalised velocity: along the normal, then along the tangential axes.
+    remainder : array, (3,)
+        Accelerations that velocities alone cause.
+    v : array, (n,)
+    axes : array, (2, 3), or None
+        Tangential axes in the world; None without friction.
+    friction : float
+    **more
+        The other fields of :class:`GeometricContact`.
 
     Returns
     -------
-    array, (p, 2), or None
-        Both are kept, or the one of a plane model, which points where its largest component in the world is positive;
-        None if both vanish.
+    GeometricContact
+        Without friction where its tangential velocities vanish.
+    """
+    rates, rough = J @ v, dict[str, Any]()
+    turned = None if axes is None else _turned(J[1:], axes)
+    if turned is not None:
+        rough = {"W_T": (turned @ J[1:]).T, "slip": turned @ rates[1:], "zeta_T": turned @ remainder[1:]}
+        more["friction"] = friction
+    return GeometricContact(name, pair, gap_dot=float(rates[0]), zeta_N=float(remainder[0]), W_N=J[0], **rough, **more)
+
+
+def _turned(J_T: Array, axes: Array) -> Array | None:
+    """How two tangential rows (2, n) are turned so that none vanishes, (p, 2).
+
+    Both are kept, or the one of a plane model, which points where its largest component in the world is positive; None
+    if both vanish.
     """
     left, size, _ = np.linalg.svd(J_T, full_matrices=False)
     if not size[0] > 0.0:

@@ -297,7 +297,7 @@ def _follow(
             if is_endless and not phases:
                 phase = attrs.evolve(phase, duration=np.inf)
         else:
-            history, phase, part, is_done = _straight(G, start.gamma, history, mu, d, samples)
+            history, phase, part, is_done = _straight(G, history, mu, d, samples)
         phases.append(phase)
         kept += part
         if is_done:
@@ -354,7 +354,7 @@ def _samples(y: Array, history: _History, mu: float, d: float, speed: float) -> 
 
 
 def _straight(
-    G: Array, start: Array, history: _History, mu: tuple[float, float], d: float, samples: int
+    G: Array, history: _History, mu: tuple[float, float], d: float, samples: int
 ) -> tuple[_History, CompliantPhase, list[CompliantSamples], bool]:
     """Stick, or slide from rest along the ray on which friction cannot hold: both linear, in closed form."""
     from hybrid.contact.compliance.linear import end_of_contact, impulse_until, lift_of_stick

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from hybrid.dynamics.scales import Scales
     from hybrid.dynamics.state import AbstractStructure, State
 
-__all__ = [
-    "Activity",
-    "Rows",
-    "activity_pattern",
-    "assemble",
-    "closed_contacts",
-    "contact_velocities",
-    "element_activities",
-    "element_names",
-    "moves",
-    "with_limits",
-]
-
 
 def closed_contacts(
     dynamics: Dynamics,
@@ -266,6 +253,23 @@ def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tol
 def _moves(kind: Arithmetic, slip: Sequence[Any], scale: Sequence[Any], tolerances: Tolerances) -> Any:
     speed = abs(slip[0]) if len(slip) == 1 else kind.root(kind.total(value * value for value in slip))
     return speed > tolerances.velocity * kind.largest(scale)
+
+
+def tangential_activity(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tolerances) -> Any:
+    """What the slip tells of a force element that presses.
+
+    Parameters
+    ----------
+    slip, scale : array, (..., d)
+        Of one element with d tangential directions, none without friction.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    Activity or array of int, (...)
+    """
+    kind = arithmetic_of(slip, scale)
+    return _tangential_activity(kind, kind.vector(slip), kind.vector(scale), None, tolerances)
 
 
 def _tangential_activity(

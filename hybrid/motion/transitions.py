@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, activity_pattern, element_names, moves
+from hybrid.contact.activity import Activity, activity_pattern, element_names, tangential_activity
 from hybrid.contact.guards import RELEASES, USERS, Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.reduction import free_motion
@@ -178,7 +178,7 @@ def _touching(
         at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity * scales.gap_dot[index]
         if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * gap_floor(terms, q, index):
             columns = context.dynamics.columns_of(name)
-            found[name] = by_slip(context, terms, scales, columns) if columns else Activity.FRICTIONLESS
+            found[name] = by_slip(context, terms, scales, columns)
     return found
 
 
@@ -227,7 +227,7 @@ def _closing(context: Context, terms: Terms, part: ElementMode, t: float, q: Arr
         return Activity.OPEN
     if terms.gap_dot[part.index] < -tolerance:
         return Activity.APPROACHING
-    return by_slip(context, terms, scales, part.columns) if part.columns else Activity.FRICTIONLESS
+    return by_slip(context, terms, scales, part.columns)
 
 
 def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, ...]) -> Activity:
@@ -241,19 +241,15 @@ def by_slip(context: Context, terms: Terms, scales: Scales, columns: tuple[int, 
     scales : Scales
         Sizes next to which a slip counts as zero.
     columns : tuple of int
-        Tangential columns of the contact, one or two.
+        Tangential columns of the contact; none without friction.
 
     Returns
     -------
     Activity
         At rest or slipping.
     """
-    slip = terms.slip[list(columns)]
-    if not moves(slip, scales.slip[list(columns)], context.settings.tolerances):
-        return Activity.RESTING
-    if len(columns) == 2:
-        return Activity.SLIPPING
-    return Activity.SLIPPING_PLUS if slip[0] > 0 else Activity.SLIPPING_MINUS
+    own, tolerances = list(columns), context.settings.tolerances
+    return Activity(tangential_activity(terms.slip[own], scales.slip[own], tolerances))
 
 
 def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Moment:

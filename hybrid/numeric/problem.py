@@ -11,7 +11,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, contact_velocities, element_activities
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_selection
-from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, impact_of
+from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, activities_in_impact, impact_of
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
@@ -259,14 +259,10 @@ def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: T
     _check_mass(state, tolerances)
     if state.v is None:
         raise StateError(f"{state.name}: an impact needs the generalised velocities v of the state")
-    found = []
-    for contact in state.contacts:
-        closed = Activity.RESTING if contact.dimension else Activity.FRICTIONLESS
-        found.append(closed if contact.gap <= 0.0 else Activity.OPEN)
-    if all(activity is Activity.OPEN for activity in found):
+    closed = [contact.name for contact in state.contacts if contact.gap <= 0.0]
+    if not closed:
         raise StateError(f"{state.name}: no contact is closed, so there is no impact")
-    still = [Activity.OPEN] * len(state.friction)  # a given limit force has no impulse
-    posed = pose(state.structure, state.terms, (*found, *still), sides={})
+    posed = pose(state.structure, state.terms, activities_in_impact(state.structure, closed), sides={})
     restitution = [float(state.contacts[posed.names.index(part.name)].restitution) for part in posed.elements]
     gamma = contact_velocities(state.structure, posed.terms, posed.elements, posed.W, state.v)
     problem = ImpactProblem(posed, gamma, np.array(restitution))

@@ -20,12 +20,12 @@ from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from numpy.typing import NDArray
 
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.state import State
+    from hybrid.dynamics.state import AbstractStructure, State
 
 
 @attrs.frozen
@@ -391,13 +391,17 @@ def impact_problem(
         No contact is closed, or a contact penetrates.
     """
     terms = dynamics.terms(state.q, state.v, t=state.t)
-    names = element_names(dynamics)
-    near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap
-    activities = [_activity(dynamics, name, terms.gap, near, closed) for name in names]
-    posed = pose(dynamics, terms, tuple(activities), sides={})
+    if closed is None:
+        near = tolerances.gap * scales_of(dynamics, terms, state.q, state.v, t=state.t).gap
+        gaps = list(zip(dynamics.contacts, terms.gap, near, strict=True))
+        for name, gap, limit in gaps:
+            if gap < -limit:
+                raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}")
+        closed = tuple(name for name, gap, limit in gaps if gap <= limit)
+    posed = pose(dynamics, terms, activities_in_impact(dynamics, closed), sides={})
     if not any(element.kind is ElementKind.CONTACT for element in posed.elements):
-        gaps = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
-        raise StateError(f"no contact is closed, so there is no impact: {gaps or 'the mechanism has none'}")
+        open_ = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))
+        raise StateError(f"no contact is closed, so there is no impact: {open_ or 'the mechanism has none'}")
     restitution = [
         float(terms.restitution[dynamics.contacts.index(c.name)]) if c.name in dynamics.contacts else 0.0
         for c in posed.elements
@@ -406,19 +410,24 @@ def impact_problem(
     return ImpactProblem(posed, gamma, np.array(restitution))
 
 
-def _activity(
-    dynamics: Dynamics,
-    name: str,
-    gaps: NDArray[np.float64],
-    near: NDArray[np.float64],
-    closed: tuple[str, ...] | None,
-) -> Activity:
-    if name in dynamics.elements:
-        return Activity.OPEN  # a given limit force has no impulse
-    if name in dynamics.contacts:
-        index = dynamics.contacts.index(name)
-        if closed is None and gaps[index] < -near[index]:
-            raise StateError(f"contact {name!r} penetrates: gap = {gaps[index]:.6g}")
-        if not (name in closed if closed is not None else gaps[index] <= near[index]):
-            return Activity.OPEN
-    return Activity.RESTING if dynamics.dimension(name) else Activity.FRICTIONLESS
+def activities_in_impact(structure: AbstractStructure, closed: Collection[str]) -> tuple[Activity, ...]:
+    """What force elements do in an impact of closed contacts; constraints take part in each.
+
+    Parameters
+    ----------
+    structure : AbstractStructure
+    closed : collection of str
+
+    Returns
+    -------
+    tuple of Activity
+        Elements with a given limit force are open: it has no impulse.
+    """
+    return tuple(
+        Activity.OPEN
+        if name in structure.elements or (name in structure.contacts and name not in closed)
+        else Activity.RESTING
+        if structure.dimension(name)
+        else Activity.FRICTIONLESS
+        for name in element_names(structure)
+    )

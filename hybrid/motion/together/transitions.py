@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.activity import Activity, contact_velocities
+from hybrid.contact.activity import Activity, contact_velocities, tangential_activity
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
-from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.impacts.impact import ImpactProblem, activities_in_impact
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import rows_of
@@ -178,15 +178,8 @@ def _collide(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes, law: Abs
     dynamics = fleet.at(lanes)
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
-    asked = tuple(
-        Activity.OPEN
-        if activity is Activity.OPEN or name in fleet.dynamics.elements
-        else Activity.RESTING
-        if fleet.dynamics.dimension(name)
-        else Activity.FRICTIONLESS
-        for name, activity in zip(fleet.names, pattern, strict=True)
-    )
-    posed = pose(dynamics, terms, asked, sides={})
+    closed = [name for name, activity in zip(fleet.names, pattern, strict=True) if activity is not Activity.OPEN]
+    posed = pose(dynamics, terms, activities_in_impact(dynamics, closed), sides={})
     gamma = contact_velocities(dynamics, terms, posed.elements, posed.W, v)
     gamma = np.broadcast_to(gamma, (len(v), posed.n_rows))
     after = np.array(v)
@@ -260,10 +253,9 @@ def _leave(
         again |= rate < -limit
         activity = np.where(leaves, Activity.OPEN, Activity.FRICTIONLESS)
         if element.tangential:
-            slip = gamma[:, element.tangential[0]]
-            moves = np.abs(slip) > tolerances.velocity * scales.slip[..., fleet.dynamics.columns_of(element.name)[0]]
-            sliding = np.where(slip > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
-            activity = np.where(leaves, Activity.OPEN, np.where(moves, sliding, Activity.RESTING))
+            columns = list(fleet.dynamics.columns_of(element.name))
+            slip, scale = gamma[:, list(element.tangential)], scales.slip[..., columns]
+            activity = np.where(leaves, Activity.OPEN, tangential_activity(slip, scale, tolerances))
         fleet.activities[index, lanes] = activity
         fleet.touches[index, lanes] = leaves
     fleet.hand_over(lanes[again], "an impact after which a contact still approaches")
@@ -287,13 +279,10 @@ def _close(fleet: Fleet, lanes: Lanes) -> None:
             terms = _settle(fleet, own)
             scales = measured(fleet, own, terms)
             for index, name in enumerate(fleet.names):
-                for column in fleet.dynamics.columns_of(name):
-                    if before[index, 0] not in _SLIPPING:
-                        continue
-                    slip = np.broadcast_to(terms.slip[..., column], own.shape)
-                    moves = np.abs(slip) > tolerances.velocity * scales.slip[..., column]
-                    sliding = np.where(slip > 0.0, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
-                    fleet.activities[index, own] = np.where(moves, sliding, Activity.RESTING)
+                columns = list(fleet.dynamics.columns_of(name))
+                if before[index, 0] in _SLIPPING:
+                    slip, scale = terms.slip[..., columns], scales.slip[..., columns]
+                    fleet.activities[index, own] = tangential_activity(slip, scale, tolerances)
             changed[own] = (fleet.activities[:, own] != before).any(axis=0)
         lanes = lanes[changed[lanes]]
         if not len(lanes):

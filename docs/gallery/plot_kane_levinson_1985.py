@@ -89,7 +89,8 @@ with look():
         change = [after(law, float(mu)).energy_change / before for mu in frictions]
         axes.plot(frictions, change, stroke, color=colour, label=law)
     axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.axhspan(0, 2.2, color=COLOURS[1], alpha=0.08, linewidth=0)
+    axes.set_ylim(*axes.get_ylim())  # the shade changes no limit
+    axes.axhspan(0, axes.get_ylim()[1], color=COLOURS[1], alpha=0.08, linewidth=0)
     axes.text(0.02, 1.9, "energy created", fontsize=8, color=COLOURS[1])
     axes.set(xlabel=r"friction $\mu$", ylabel="change of the kinetic energy over that before", xlim=(0, 1))
     axes.legend(frameon=False, loc="center right")

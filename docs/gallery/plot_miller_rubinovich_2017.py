@@ -132,8 +132,8 @@ with look():
     for panel, title in zip(panels.flat, titles, strict=True):
         panel.set_title(title, fontsize=9)
         panel.set_xlabel("fast time" if panel is not panels[2, 1] else "normal impulse")
-        if len(panel.lines) > 2:
-            panel.legend(frameon=False, fontsize=8)
+    for panel, free in ((panels[0, 1], "upper right"), (panels[2, 1], "lower left")):
+        panel.legend(frameon=False, fontsize=8, ncols=3, loc=free)
 
 # %%
 # The slope of the friction impulse

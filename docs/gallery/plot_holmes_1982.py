@@ -4,8 +4,8 @@ Holmes 1982: a ball on a vibrating table
 
 The simplest driven impact oscillator: a ball bounces on a table that moves with :math:`a\\sin\\Omega t`. P. J. Holmes,
 The dynamics of repeated impacts with a sinusoidally vibrating table, *Journal of Sound and Vibration* 84 (1982)
-173-189, finds bounces as long as the table's period, between which accelerations of the table they are stable, and
-chaos beyond. The only parameters are the coefficient of restitution :math:`e` and
+173-189, finds bounces as long as the table's period. He says between which accelerations of the table they are stable,
+and finds chaos beyond. The only parameters are the coefficient of restitution :math:`e` and
 :math:`\\Gamma = a\\Omega^2/g`. The catalogue has it as ``ball_on_vibrating_table``.
 """
 
@@ -136,7 +136,7 @@ with look():
 # %%
 # Verdict
 # -------
-# Everything agrees. Holmes replaces the table's height at the impact by a constant, and obtains an explicit map; the
+# Everything agrees. Holmes replaces the table's height at the impact by a constant, and obtains an explicit map. The
 # bounce of one period and its stability do not depend on that, because all its impacts happen at one height. Beyond the
 # window his map and the ball differ, and this page follows the ball.
 

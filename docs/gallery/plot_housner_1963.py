@@ -10,8 +10,8 @@ obeys
 
 .. math:: \\ddot\\psi = p^2 \\sin\\psi, \\qquad \\psi = \\alpha - |\\varphi| .
 
-Here it is a plane body on two contacts with friction, ``rocking_block`` of the catalogue: which corner holds, slides or
-lifts off is decided at every instant, and the impacts are those of all contacts at once.
+Here it is a planar body on two contacts with friction, ``rocking_block`` of the catalogue. Which corner holds, slides
+or lifts off is decided at every instant, and the impacts are those of all contacts at once.
 """
 
 # %%

@@ -14,6 +14,8 @@ the plane and :math:`\\varepsilon` the tangent of the slope.
 # %%
 # Least friction with a paradox
 # -----------------------------
+# The least over all postures and, at friction 3/2, the angles between which a rod that slips to one side or the other
+# is paradoxical.
 
 import numpy as np
 from published import Table, beside, reference, show

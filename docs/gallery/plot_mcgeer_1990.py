@@ -7,7 +7,7 @@ T. McGeer, Passive dynamic walking, *International Journal of Robotics Research*
 gravity pays for the impacts of the feet and why the gait is stable; M. J. Coleman, A. Chatterjee and A. Ruina, Motions
 of a rimless spoked wheel, *Dynamics and Stability of Systems* 12 (1997) 139-159, study it in space.
 
-The mechanism stands in ``rimless_wheel.toml`` beside this page: a plane body with eight feet, each a contact with
+The mechanism stands in ``rimless_wheel.toml`` beside this page: a planar body with eight feet, each a contact with
 friction. Nothing prescribes which foot is down, or that the old foot leaves the ground when the new one strikes.
 """
 

@@ -6,8 +6,8 @@ A coin that is spun on a table rolls on its rim, lower and faster, and stops abr
 its finite-time singularity, *Nature* 404 (2000) 833-834, describes the last minute: the disc rolls without slip in
 steady precession, and the film of air below it takes the energy.
 
-The mechanism is ``euler_disc.toml`` beside this page: a thin rigid disc in space with six coordinates and one contact,
-whose slip is declared as the velocity of the material point at the lowest point of the rim. That it rolls is not
+The mechanism is ``euler_disc.toml`` beside this page: a thin rigid disc in space with six coordinates and one contact.
+Its slip is declared as the velocity of the material point at the lowest point of the rim. That it rolls is not
 assumed: the contact decides at every instant whether it sticks.
 """
 

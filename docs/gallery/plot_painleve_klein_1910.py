@@ -13,8 +13,8 @@ With :math:`s` the sign of the velocity and forces :math:`P_1, P_2` along the ra
 .. math:: (m_1 + m_2)\\cos\\varphi\\;T - s\\,(m_2\\mu_1 - m_1\\mu_2)\\sin\\varphi\\;|T| = m_1 P_2 - m_2 P_1 .
 
 The left side is a broken line through the origin. Both halves rise, and there is one :math:`T` for each right side,
-unless :math:`|m_2\\mu_1 - m_1\\mu_2|\\tan\\varphi > m_1 + m_2`: then one half falls, and there are two solutions for
-right sides of one sign and none for those of the other. The catalogue has the mechanism as ``painleve_klein``.
+unless :math:`|m_2\\mu_1 - m_1\\mu_2|\\tan\\varphi > m_1 + m_2`. Then one half falls. There are two solutions for right
+sides of one sign, and none for those of the other. The catalogue has the mechanism as ``painleve_klein``.
 """
 
 # %%

@@ -10,11 +10,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.joint import enclosed_joint
+from hybrid.analysis.certified.joint import enclosed_joint, halves
 from hybrid.analysis.certified.motion_equations import motion_equations
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
-from hybrid.analysis.criticality.response import at_rest
+from hybrid.analysis.criticality.response import rest_pins
 from hybrid.analysis.maps.axes import axes_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.arguments import checks_arguments
@@ -117,11 +117,7 @@ def certified_friction(
     pins, parameters = dict(pins or {}), dict(parameters or {})
     over = axes_of(dynamics, over, parameters)
     sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)
-    middle = {axis.name: (axis.low + axis.high) / 2 for axis in over}
-    declared = dynamics.mechanism.parameters
-    values = dynamics.mechanism.parameter_values({**parameters, **{k: v for k, v in middle.items() if k in declared}})
-    placed = {name: value for name, value in middle.items() if name not in declared}
-    fixed = {name: value for name, value in at_rest(dynamics, {**pins, **placed}, values).items() if name not in middle}
+    fixed = rest_pins(dynamics, over, pins=pins, parameters=parameters)
     states = node_states(dynamics, over, pins=fixed, parameters=parameters)
     if states.conditions:
         raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
@@ -180,7 +176,7 @@ def _enclosed(
         is_open &= (lengths.max(axis=1) > _CLOSE) & (ends[:, 0] < half_way) & (half_way < ends[:, 1])
         if not is_open.any():
             break
-        boxes = _halved(boxes[is_open], lengths[is_open])
+        boxes = np.concatenate(halves(boxes[is_open], longest[is_open]))
     at = {} if place is None or least == 0.0 else {axis.name: float(x) for axis, x in zip(over, place, strict=True)}
     return CertifiedFriction(_inverse_root(most, up=False), _inverse_root(least, up=True), at, sampled)
 
@@ -197,14 +193,6 @@ def _bounds(value: Tape, slope: Tape, boxes: Array) -> tuple[Array, Array, Array
         linear = (centre[:, 0, 1] + reach) * _SLACK
     usable = ~(broken | broken_slopes) & np.isfinite(linear)
     return centre[:, 0, 0], np.where(usable, np.minimum(found[:, 0, 1], linear), found[:, 0, 1]), middles
-
-
-def _halved(boxes: Array, lengths: Array) -> Array:
-    rows, longest = np.arange(len(boxes)), lengths.argmax(axis=1)
-    middles = boxes[rows, longest].mean(axis=-1)
-    first, second = boxes.copy(), boxes.copy()
-    first[rows, longest, 1] = second[rows, longest, 0] = middles
-    return np.concatenate([first, second])
 
 
 def _inverse_root(value: float, *, up: bool) -> float:

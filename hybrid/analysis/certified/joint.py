@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.criticality.joint import JointFriction
     from hybrid.analysis.maps.node_states import NodeStates
 
-__all__ = ["enclosed_joint"]
+__all__ = ["enclosed_joint", "halves"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -174,19 +174,34 @@ def _searched(states: NodeStates, minors: _Minors, most: float) -> float:
         looked += len(now)
         least, reach = minors.possible(now)
         is_open = ~(least > 0.0).all(axis=1)
-        boxes = np.concatenate([later, *_halves(now[is_open], reach[is_open], widths)])
+        boxes = np.concatenate([later, *halves(now[is_open], _across(now[is_open], reach[is_open], widths))])
     return float(boxes[:, -1, 0].min(initial=most))
 
 
-def _halves(boxes: Array, reach: Array, widths: Array) -> tuple[Array, Array]:
-    """Boxes divided across the axis along which minors vary most, or the longest one."""
-    rows, lengths = np.arange(len(boxes)), (boxes[..., 1] - boxes[..., 0]) / widths
+def _across(boxes: Array, reach: Array, widths: Array) -> NDArray[np.intp]:
+    """Of every box the axis along which minors vary most, or the longest one."""
+    lengths = (boxes[..., 1] - boxes[..., 0]) / widths
     varies = (reach > 0.0).any(axis=1, keepdims=True)
-    across = np.where(varies, np.where(lengths > 0.0, reach, 0.0), lengths).argmax(axis=1)
-    middles = boxes[rows, across].mean(axis=-1)
-    first, second = boxes.copy(), boxes.copy()
-    first[rows, across, 1] = second[rows, across, 0] = middles
-    return first, second
+    return np.asarray(np.where(varies, np.where(lengths > 0.0, reach, 0.0), lengths).argmax(axis=1))
+
+
+def halves(boxes: Array, across: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Boxes divided in their middles.
+
+    Parameters
+    ----------
+    boxes : array, (N, k, 2)
+    across : array of int, (N,)
+        The axis of each.
+
+    Returns
+    -------
+    lower, upper : array, (N, k, 2)
+    """
+    rows = np.arange(len(boxes))
+    lower, upper = boxes.copy(), boxes.copy()
+    lower[rows, across, 1] = upper[rows, across, 0] = boxes[rows, across].mean(axis=-1)
+    return lower, upper
 
 
 def _minors(states: NodeStates) -> _Minors | None:

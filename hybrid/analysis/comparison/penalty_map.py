@@ -197,36 +197,30 @@ _FREE, _STICK = LABELS.index("free"), LABELS.index("stick")
 
 
 def rigid_motions(
-    dynamics: Dynamics,
-    q: Array,
-    v: Array,
-    t: Array,
-    *,
-    mode: NDArray[np.int8],
-    duration: float,
-    parameters: Mapping[str, Any],
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Follow the rigid motion of one mode by steps of the fourth order.
+    cells: Cells, index: NDArray[np.intp], duration: float, *, mode: NDArray[np.int8]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Follow the rigid motions of some cells, each in one mode, by steps of the fourth order.
 
     Parameters
     ----------
-    dynamics : Dynamics
-        Of a mechanism with one contact, planar.
-    q, v : array, (N, n)
-    t : array, (N,)
-    mode : array of int8, (N,)
-        Index into the labels of :mod:`hybrid.contact.compliance.grid`.
+    cells : Cells
+    index : array of int, (N,)
+        Which cells.
     duration : float
         In seconds.
-    parameters : mapping of str to number or array (N,)
+    mode : array of int8, (N,)
+        Index into the labels of :mod:`hybrid.contact.compliance.grid`.
 
     Returns
     -------
-    q, v : array, (N, n)
+    v : array, (N, n)
+        At the end.
     kept : array of bool, (N,)
         True where the mode's inequalities held all the way.
     """
-    h, kept = duration / _STEPS, np.ones(len(q), dtype=bool)
+    dynamics, (q, v, t, parameters) = cells.dynamics, cells.at(index)
+    kept = np.ones(len(q), dtype=bool)
+    h = duration / _STEPS
 
     def rate(x: Array, u: Array, time: Array) -> tuple[Array, NDArray[np.bool_]]:
         return _accelerations(dynamics, x, u, time, mode, parameters)
@@ -241,7 +235,7 @@ def rigid_motions(
             a4, _ = rate(q + h * v + h * h / 2 * a2, v + h * a3, t + h)
             kept &= holds
             q, v, t = q + h * v + h * h / 6 * (a1 + a2 + a3), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4), t + h
-        return q, v, kept & rate(q, v, t)[1]
+        return v, kept & rate(q, v, t)[1]
 
 
 def _accelerations(
@@ -371,14 +365,16 @@ def penalty_map(
     slowness = cells.slowness(np.concatenate([unique, striking, several]))
     T = SETTLING * slowness / math.sqrt(ordered[0]) if duration is None else duration
     _check_duration(cells, unique, T, slowness, is_given=duration is not None)
-    q, v, t, values = cells.at(unique)
-    _, rigid, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=T, parameters=values)
+    rigid, kept = rigid_motions(cells, unique, T, mode=cells.mode[unique])
     count, k = len(cells.q), len(ordered)
     mode, sticks = np.full((k, count), -1, dtype=np.int8), np.zeros((k, count), dtype=bool)
     error, early = np.full((k, count), np.nan), np.zeros((k, count), dtype=bool)
     until = STRIKING * slowness
     for row, K in enumerate(ordered):
-        parts = [(unique, v, rigid, T * math.sqrt(K)), (striking, cells.v[striking], cells.after[striking], until)]
+        parts = [
+            (unique, cells.v[unique], rigid, T * math.sqrt(K)),
+            (striking, cells.v[striking], cells.after[striking], until),
+        ]
         parts.append((several, _approaching(cells, several, K), cells.after[several], until))
         for index, start, expected, horizon in parts:
             found = cells.runs(index, start, K, horizon)
@@ -408,8 +404,7 @@ def penalty_map(
 
 def _persisting(cells: Cells, unique: NDArray[np.intp], duration: float) -> float:
     """Share of the unique states whose rigid motion keeps its mode for a duration; 1 if there are none."""
-    q, v, t, values = cells.at(unique)
-    _, _, kept = rigid_motions(cells.dynamics, q, v, t, mode=cells.mode[unique], duration=duration, parameters=values)
+    _, kept = rigid_motions(cells, unique, duration, mode=cells.mode[unique])
     return float(np.mean(kept)) if unique.size else 1.0
 
 
@@ -433,10 +428,7 @@ def _check_duration(cells: Cells, unique: NDArray[np.intp], T: float, slowness: 
 
 def _flight(cells: Cells, free: NDArray[np.intp], rigid: Array, unique: NDArray[np.intp], T: float) -> Array:
     """Error of contacts that never press: their flight against the rigid one, both free of forces."""
-    q, v, t, values = cells.at(free)
-    _, flown, _ = rigid_motions(
-        cells.dynamics, q, v, t, mode=np.zeros(len(free), dtype=np.int8), duration=T, parameters=values
-    )
+    flown, _ = rigid_motions(cells, free, T, mode=np.zeros(len(free), dtype=np.int8))
     return np.asarray(np.max(np.abs(flown - rigid[np.searchsorted(unique, free)]), axis=-1, initial=0.0))
 
 

@@ -200,13 +200,33 @@ def swept_branch(
     PostureBranch or None
         None where the pins fix the posture by linear equations.
     """
+    fixed = rest_pins(dynamics, axes, pins=pins, parameters=parameters)
+    return branch_over(dynamics, axes, pins=fixed, parameters=parameters, start=start)
+
+
+def rest_pins(
+    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Pins of states at rest over axes, those of the axes left out.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    axes : sequence of Axis
+        Pins or parameters.
+    pins, parameters : mapping of str to value
+        What is fixed besides.
+
+    Returns
+    -------
+    dict of str to value
+    """
     declared = dynamics.mechanism.parameters
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
     own = {name: value for name, value in middle.items() if name in declared}
     values = dynamics.mechanism.parameter_values({**parameters, **own})
     pinned = at_rest(dynamics, {**pins, **{name: middle[name] for name in middle.keys() - own.keys()}}, values)
-    fixed = {name: value for name, value in pinned.items() if name not in middle}
-    return branch_over(dynamics, axes, pins=fixed, parameters=parameters, start=start)
+    return {name: value for name, value in pinned.items() if name not in middle}
 
 
 def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> dict[str, Any]:

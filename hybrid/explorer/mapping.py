@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 
 from hybrid.analysis import Axis, compare, region_map
-from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.dynamics import solve_state
 from hybrid.errors import HybridError
 from hybrid.motion import Penalty, simulate, simulate_branches
+from hybrid.motion.restoring import kept_laws
 from hybrid.reporting.animation import animation_data
 from hybrid.reporting.branches import critical_friction_record
 from hybrid.reporting.records import comparison_record, motion_record, plain
@@ -27,10 +27,9 @@ from hybrid.reporting.window import closed_contacts, default_axes
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
     from hybrid.analysis import RegionMap
-    from hybrid.contact import AbstractImpactLaw
     from hybrid.dynamics import Dynamics, State
     from hybrid.explorer.questions import Question
     from hybrid.motion import Trajectory
@@ -41,12 +40,6 @@ __all__ = ["comparison_answer", "critical_answer", "film_answer", "map_answers",
 _FRAMES = 400
 _POINTS = 400  # of a curve over time
 _SAMPLES = 160  # of a phase of a compliant contact
-_LAWS: Mapping[str, Callable[[], AbstractImpactLaw]] = {
-    "newton": NewtonImpact,
-    "poisson": PoissonImpact,
-    "energetic": EnergeticImpact,
-    "kelvin-voigt": KelvinVoigtLimit,
-}
 
 
 def motion_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
@@ -73,7 +66,7 @@ def motion_answer(dynamics: Dynamics, question: Question) -> dict[str, Any]:
 
 def _followed(follow: Callable[..., Any], dynamics: Dynamics, question: Question, **how: Any) -> Any:
     start = solve_state(dynamics, question.pins, parameters=question.parameters)
-    law = _LAWS[question.law]()
+    law = kept_laws()[question.law]()
     return follow(dynamics, start, t_end=question.t_end, parameters=question.parameters, law=law, **how)
 
 

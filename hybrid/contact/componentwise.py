@@ -42,6 +42,8 @@ class ModeSolution:
         Least scaled slack of the mode's inequalities; infinite without any, NaN where the equations are singular.
     regularity : array
         Magnitude of the determinant of the equations, each scaled to length 1; infinite without any.
+    determinant : array
+        Of the equations for the unknowns; it has the sign of that of all equations.
     """
 
     unknowns: Mapping[int, Array]
@@ -49,6 +51,7 @@ class ModeSolution:
     constants: Mapping[int, Array]
     least: Array
     regularity: Array
+    determinant: Array
 
     @property
     def size(self) -> Array:
@@ -111,7 +114,7 @@ def solve_mode(problem: ScaledProblem, modes: Sequence[ModeConditions]) -> ModeS
     }
     slacks = [_slack(problem, answers, solved, row) for mode in modes for row in mode.inequalities]
     least = reduce(np.minimum, slacks) if slacks else np.full((), np.inf)
-    return ModeSolution(solved, factors, constants, least, regularity * np.abs(determinant))
+    return ModeSolution(solved, factors, constants, least, regularity * np.abs(determinant), determinant)
 
 
 def accelerations(problem: ScaledProblem, solution: ModeSolution) -> list[Array]:

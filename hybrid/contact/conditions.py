@@ -31,6 +31,7 @@ _LEAST_ROW = CANCELLED  # length of a force direction relative to the largest; o
 LOST = 64 * float(np.finfo(np.float64).eps)
 """Share of the largest scaled force that rounding adds to a slack; forces are huge next to singular equations."""
 
+_AMPLE = 16.0  # so that no condition lies on the edge of the tolerance
 _FEW = 4  # coordinates and rows up to which units are found by straight-line code
 
 _NO_LENGTH = ROUNDING  # length of a direction, relative to its terms, that is rounding
@@ -196,6 +197,21 @@ def problem_scale(problem: ContactProblem) -> Scale:
         if found is not None:
             return Scale(*found)
     return Scale(*_scale(*given, ARRAYS.stacked(limits) if is_many else np.array(limits)))
+
+
+def all_tied(problem: ContactProblem) -> ContactProblem:
+    """A problem of which rounding may have made all free accelerations, so that no condition of a mode has a sign.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+
+    Returns
+    -------
+    ContactProblem
+    """
+    return attrs.evolve(problem, rounding=np.maximum(problem.rounding, _AMPLE * np.abs(problem.c)))
 
 
 @cache

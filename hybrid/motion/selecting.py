@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate, mode_of
-from hybrid.contact.conditions import problem_scale
+from hybrid.contact.conditions import all_tied, problem_scale
 from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
@@ -107,7 +107,6 @@ def _fits(mode: Mode, branches: tuple[Branch, ...], sticking: Set[str], broken: 
 Array = NDArray[np.float64]
 
 _CANCELLED = SUMMED  # of the terms that cancel: some tens of roundings
-_AMPLE = 16.0  # so that no condition of the mode that has ended lies on the edge of the tolerance
 _AGAINST_HISTORY = "no consistent mode agrees with what static friction held or let go until now"
 _SLIP_SIGNS = {Activity.SLIPPING_PLUS: 1.0, Activity.SLIPPING_MINUS: -1.0}
 _FEW = 2  # force elements whose modes are tried before the full verdict is asked for
@@ -211,8 +210,7 @@ def decide(context: Context, moment: Moment, t_end: float) -> Decision:
     if not (moment.released and moment.has_ended(decision.choice)):
         return decision
     # What has just ended would go on: the force that vanished is told from zero by its rounding alone.
-    tied = attrs.evolve(problem, rounding=np.maximum(problem.rounding, _AMPLE * np.abs(problem.c)))
-    again = _decided(context, tied, moment, t_end, vanishing=moment.released)
+    again = _decided(context, all_tied(problem), moment, t_end, vanishing=moment.released)
     return decision if again.choice is None or again.chosen_by_rule else again
 
 

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity
-from hybrid.contact.batches import CellTable, CellVerdict, contrast, decide_together, thresholds
-from hybrid.contact.candidates import mode_combinations
-from hybrid.contact.componentwise import accelerations, solve_mode
-from hybrid.contact.conditions import ScaledProblem, problem_scale
+from hybrid.contact.batches import CellTable, CellVerdict, decide_together
+from hybrid.contact.conditions import all_tied
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
@@ -21,11 +19,11 @@ from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
 from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
-from hybrid.motion.together.descents import KNOWN
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
-from hybrid.motion.together.stepping import enter, looked_along
-from hybrid.tolerances import RANK, ROUNDING
+from hybrid.motion.together.stepping import enter
+from hybrid.motion.together.ties import ended_modes, modes_of_ties, zeros_at_start
+from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
@@ -39,8 +37,8 @@ Lanes = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
 _LOST = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap or a slip
-_NOISE = ROUNDING  # relative to a guard's values over a trial step
 _UNSOUND = "static friction above kinetic, a mass or a friction that is negative, or terms without a value"
+_DETACHED = KIND_NUMBERS[EventKind.DETACHMENT]
 _ENDINGS = {
     CellVerdict.INCONSISTENT: Termination.INCONSISTENT,
     CellVerdict.INDETERMINATE: Termination.INDETERMINATE,
@@ -83,9 +81,13 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
     n_labels = sum((holds.astype(int) for holds in table.modes.values()), np.zeros(len(lanes), dtype=int))
     is_unique = ~is_open & (table.verdict == CellVerdict.UNIQUE) & (n_labels == 1)
     names = {element.name for element in problem.elements}
+    released = np.where(fleet.pending[lanes] == _DETACHED, fleet.mode[lanes], NOWHERE)
+    would_go_on = np.zeros(len(lanes), dtype=bool)
     for label, holds in table.modes.items():
         mode = _mode(fleet, label)
-        chosen = is_unique & holds
+        is_last = released == fleet.number_of(mode)
+        would_go_on |= is_unique & holds & is_last
+        chosen = is_unique & holds & ~is_last
         if chosen.any():
             _enter(fleet, mode, lanes[chosen], names)
     for verdict, termination in _ENDINGS.items():
@@ -97,9 +99,8 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
     if rests.any() and TIME not in fleet.dynamics.equations.all_names:
         for label, holds in table.modes.items():
             _stay(fleet, _mode(fleet, label), lanes[rests & holds])
-    tied = (fleet.stage[lanes] == Stage.DECIDE) & (is_open | (table.verdict == CellVerdict.UNIQUE))
-    if tied.any():
-        _resolve_ties(fleet, problem, lanes, tied, names)
+    tied = (fleet.stage[lanes] == Stage.DECIDE) & (is_open | (table.verdict == CellVerdict.UNIQUE)) & ~would_go_on
+    _resolve_ties(fleet, problem, lanes, tied, would_go_on)
     left = lanes[fleet.stage[lanes] == Stage.DECIDE]
     fleet.hand_over(left, "a verdict that needs more than the signs of one step")
 
@@ -141,85 +142,20 @@ def _mode(fleet: Fleet, label: str) -> Mode:
     return Mode(dict(part.split("=") for part in label.split(",")) if fleet.names else {})
 
 
-def _resolve_ties(fleet: Fleet, problem: ContactProblem, lanes: Lanes, tied: Flags, names: set[str]) -> None:
-    """Go on in the one mode of those that give the same accelerations which its own flow keeps consistent."""
-    parts, tolerances = ScaledProblem.of(problem, problem_scale(problem)), fleet.settings.tolerances
-    shape = lanes.shape
-    possible: list[tuple[Mode, Flags]] = []
-    first: list[Array] | None = None
-    alike, regular = np.ones(shape, dtype=bool), np.ones(shape, dtype=bool)
-    for modes in mode_combinations(problem):
-        with np.errstate(all="ignore"):
-            solution = solve_mode(parts, modes)
-            least_regularity, limit = thresholds(parts, solution, tolerances)
-            is_regular = np.broadcast_to(solution.regularity > least_regularity, shape)
-            holds = np.broadcast_to(~(solution.least < -limit), shape) & is_regular
-            own = [np.broadcast_to(row, shape) for row in accelerations(parts, solution)]
-        regular &= is_regular
-        if not (holds & tied).any():
-            continue
-        labels = {item.element.name: item.label for item in modes}
-        mode = Mode({name: labels.get(name, ContactMode.FREE) for name in fleet.names})
-        possible.append((mode, holds))
-        if first is None:
-            first = [np.where(holds, row, np.nan) for row in own]
-            continue
-        is_new = np.isnan(first[0])
-        first = [np.where(is_new & holds, row, known) for row, known in zip(own, first, strict=True)]
-        with np.errstate(invalid="ignore"):
-            gap, size = contrast(own, first)
-        alike &= ~holds | (gap <= tolerances.merge * size)
-    tied = tied & alike & regular
-    n_coherent, choice = np.zeros(shape, dtype=int), np.full(shape, -1)
-    for index, (mode, holds) in enumerate(possible):
-        # a mode whose own guard has just ended it is the last to go on: left to the method of one motion
-        ended = fleet.mode[lanes] == fleet.number_of(mode)
-        asked = np.flatnonzero(tied & holds & ~ended)
-        if not len(asked):
-            continue
-        coherent = asked[_is_coherent(fleet, mode, lanes[asked], names)]
-        n_coherent[coherent] += 1
-        choice[coherent] = index
-    for index, (mode, _) in enumerate(possible):
-        chosen = tied & (n_coherent == 1) & (choice == index)
-        if chosen.any():
-            _enter(fleet, mode, lanes[chosen], names)
+def _resolve_ties(fleet: Fleet, problem: ContactProblem, lanes: Lanes, tied: Flags, would_go_on: Flags) -> None:
+    """Go on in the one mode of those that meet which its own flow keeps consistent.
 
-
-def _is_coherent(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> Flags:
-    """Where the inequalities of a mode that are tight at a state become satisfied along its own flow."""
-    flow = fleet.flow(fleet.number_of(mode))
-    if flow is None:
-        return np.zeros(len(lanes), dtype=bool)
-    zero = _zeros(fleet, mode, lanes, names)
-    q, v, _ = settled(fleet, lanes, rows_of(fleet.dynamics, mode, None))
-    values, is_finite = looked_along(fleet, flow, lanes, np.concatenate([q.T, v.T]))
-    keeps = is_finite
-    for number, guard in enumerate(flow.guards):
-        if guard.kind is GuardKind.SINGULAR:
-            continue
-        row = values[number]
-        size = np.max(np.abs(row), axis=0)
-        if guard.kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP):
-            starts = zero[fleet.names.index(guard.element)]
-        else:
-            starts = np.abs(row[0]) <= KNOWN * size
-        clear = np.abs(row - row[0]) > _NOISE * size
-        first = np.argmax(clear, axis=0)
-        falls = clear.any(axis=0) & (row[first, np.arange(len(lanes))] < row[0])
-        keeps = keeps & np.where(starts, ~falls, row[0] >= 0.0)
-    return keeps
-
-
-def _zeros(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> NDArray[np.bool_]:
-    """Gaps and slips that are zero where a mode begins, (number of force elements, m)."""
-    zero = np.zeros((len(fleet.names), len(lanes)), dtype=bool)
-    for index, name in enumerate(fleet.names):
-        if mode[name] is ContactMode.FREE:
-            zero[index] = fleet.touches[index, lanes] | (name in names)
-        elif mode[name].slip_sign:
-            zero[index] = fleet.activities[index, lanes] == Activity.RESTING
-    return zero
+    A mode whose normal force has just vanished would go on where that force is told from zero by its rounding alone.
+    There all modes meet.
+    """
+    last = ended_modes(fleet, lanes)
+    numbers = modes_of_ties(fleet, problem, lanes, tied)
+    would_go_on = would_go_on | ((numbers == last) & (fleet.pending[lanes] == _DETACHED))
+    numbers[would_go_on] = modes_of_ties(fleet, all_tied(problem), lanes, would_go_on)[would_go_on]
+    numbers[numbers == last] = NOWHERE
+    names = {element.name for element in problem.elements}
+    for number in np.unique(numbers[numbers != NOWHERE]).tolist():
+        _enter(fleet, fleet.modes[number], lanes[numbers == number], names)
 
 
 def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
@@ -235,7 +171,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     lanes = lanes[~is_over]
     if not len(lanes):
         return
-    fleet.starts_at_zero[:, lanes] = _zeros(fleet, mode, lanes, names)
+    fleet.starts_at_zero[:, lanes] = zeros_at_start(fleet, mode, lanes, names)
     fleet.touches[:, lanes] = False
     q, v, terms = settled(fleet, lanes, flow.parts)
     y, t = np.concatenate([q.T, v.T]), fleet.t[lanes]

@@ -15,7 +15,16 @@ from hybrid.motion.events import SINGULAR_FROM
 from hybrid.motion.recorded import Termination
 from hybrid.motion.steps import LEAST_RTOL, N_COEFFICIENTS, PLACES
 from hybrid.motion.together.fleet import Stage
-from hybrid.motion.together.integrator import EXTRA, STAGES, attempt, fill_series, first_length, states_along
+from hybrid.motion.together.integrator import (
+    EXTRA,
+    STAGES,
+    attempt,
+    factor_of,
+    fill_errors,
+    fill_series,
+    first_length,
+    states_along,
+)
 from hybrid.motion.together.landing import land_motions
 from hybrid.motion.together.lanes import BLOCK, Operations, Table, carry_out, enter_known, evaluate, prepared
 from hybrid.motion.together.marching import ENDED, GRAZES, MET, STUCK, follow_motions
@@ -35,6 +44,7 @@ Program = tuple[Operations, Table]
 _PLACES = np.ascontiguousarray(PLACES)
 _AT_PLACES = np.ascontiguousarray(chebyshev.chebvander(2 * PLACES - 1, N_COEFFICIENTS - 1))
 _PATIENCE = 4096  # steps of a block between two looks at the keyboard
+_TRIALS = 60  # lengths of a step, each at most nine tenths of the one before
 _REASONS = {STUCK: "steps become too short", GRAZES: "a guard that grazes zero or has no series"}
 
 
@@ -96,21 +106,21 @@ def begin_arcs(
 
 @released
 def look_along(
-    rates: Operations, rate_table: Table, guards: Operations, guard_table: Table, t: Table, y: Table, slope: Table,
-    h: Table, values: npt.NDArray[np.float64], is_finite: Flags,
+    rates: Operations, rate_table: Table, guards: Operations, guard_table: Table, t: Table, y: Table, scale: Table,
+    rtol: float, slope: Table, h: Table, values: npt.NDArray[np.float64], is_accurate: Flags,
 ) -> None:  # fmt: skip
     """Guards along steps that are only tried.
 
     Parameters
     ----------
-    rates, rate_table, guards, guard_table, t, y
+    rates, rate_table, guards, guard_table, t, y, scale, rtol
         As of :func:`begin_arcs`.
     slope, h : array, (2n, m) and (m,)
-        Rates, and lengths of the steps.
+        Rates, and lengths of the steps; they are shortened where a step is not accurate.
     values : array, (number of guards, 19, m)
         Filled in: at both ends and the Chebyshev points.
-    is_finite : array of bool, (m,)
-        Filled in: whether the last states are.
+    is_accurate : array of bool, (m,)
+        Filled in: whether some step is.
 
     Returns
     -------
@@ -119,17 +129,28 @@ def look_along(
     n, n_lanes = y.shape
     registers, looking, places = prepared(rates, n + 1), prepared(guards, n + 1), np.empty(BLOCK, np.int64)
     K, series = np.empty((STAGES + 1 + EXTRA, n, BLOCK)), np.empty((N_COEFFICIENTS, n, BLOCK))
-    first, last = np.empty((n, BLOCK)), np.empty((n, BLOCK))
+    first, last, allowed = np.empty((n, BLOCK)), np.empty((n, BLOCK)), np.empty((n, BLOCK))
+    errors, work = np.empty(BLOCK), np.empty((4, BLOCK))
     for begin in range(0, n_lanes, BLOCK):
         m = min(BLOCK, n_lanes - begin)
         for j in range(m):
             places[j] = begin + j
             for i in range(n):
-                first[i, j], K[0, i, j] = y[i, begin + j], slope[i, begin + j]
+                first[i, j], K[0, i, j], allowed[i, j] = y[i, begin + j], slope[i, begin + j], scale[i, begin + j]
         start, length = t[begin : begin + m], h[begin : begin + m]
         enter_known(rates, rate_table, places, registers, m)
         enter_known(guards, guard_table, places, looking, m)
-        attempt(rates, registers, start, first, length, K, last, m)
+        for _ in range(_TRIALS):
+            attempt(rates, registers, start, first, length, K, last, m)
+            fill_errors(K, first, last, length, allowed, rtol, errors, work, m)
+            n_accurate = 0
+            for j in range(m):
+                is_accurate[begin + j] = errors[j] < 1.0
+                n_accurate += is_accurate[begin + j]
+                if not is_accurate[begin + j]:
+                    length[j] *= factor_of(errors[j], True)
+            if n_accurate == m:
+                break
         fill_series(rates, registers, start, first, last, length, K, series, m)
         for p in range(len(_PLACES)):
             states_along(series, _AT_PLACES[p], start, length, _PLACES[p], looking, m)
@@ -143,10 +164,6 @@ def look_along(
             for g in range(len(guards[1])):
                 for j in range(m):
                     values[g, p, begin + j] = looking[guards[1][g], j]
-        for j in range(m):
-            is_finite[begin + j] = True
-            for i in range(n):
-                is_finite[begin + j] &= np.isfinite(last[i, j])
 
 
 def ready() -> float:
@@ -172,7 +189,7 @@ def ready() -> float:
         )
         begin_arcs(*program, numbers, table, table, 0.0, 0.0, table, numbers)
         evaluate(*program, numbers, table, table)
-        look_along(*program, *program, numbers, table, table, numbers, np.zeros((0, 0, 0)), flags)
+        look_along(*program, *program, numbers, table, table, 0.0, table, numbers, np.zeros((0, 0, 0)), flags)
     return time.perf_counter() - begin
 
 
@@ -191,14 +208,17 @@ def enter(fleet: Fleet, flow: ModeFlow, lanes: Lanes, y: Array) -> tuple[Array, 
     slope : array, (2n, m)
     h : array, (m,)
     """
-    settings, y = fleet.settings, np.ascontiguousarray(y)
+    y = np.ascontiguousarray(y)
     slope, h = np.empty_like(y), np.empty(len(lanes))
     rates = flow.rates.at(fleet.parameters(lanes), len(lanes))
-    scale = settings.atol * fleet.sizes[:, lanes]
-    begin_arcs(
-        *rates, fleet.t[lanes], y, np.ascontiguousarray(scale), max(settings.rtol, LEAST_RTOL), fleet.t_end, slope, h
-    )
+    begin_arcs(*rates, fleet.t[lanes], y, *_allowed(fleet, lanes), fleet.t_end, slope, h)
     return slope, h
+
+
+def _allowed(fleet: Fleet, lanes: Lanes) -> tuple[Array, float]:
+    """What a step may be wrong by: an amount for every quantity, and a share of it."""
+    settings = fleet.settings
+    return np.ascontiguousarray(settings.atol * fleet.sizes[:, lanes]), max(settings.rtol, LEAST_RTOL)
 
 
 def looked_along(fleet: Fleet, flow: ModeFlow, lanes: Lanes, y: Array) -> tuple[Array, Flags]:
@@ -213,14 +233,17 @@ def looked_along(fleet: Fleet, flow: ModeFlow, lanes: Lanes, y: Array) -> tuple[
     -------
     values : array, (number of guards, 19, m)
         At both ends of the steps and the Chebyshev points between.
-    is_finite : array of bool, (m,)
+    is_accurate : array of bool, (m,)
+        Where the step is, however short it had to be.
     """
     slope, h = enter(fleet, flow, lanes, y)
-    values, is_finite = np.empty((len(flow.guards), len(_PLACES), len(lanes))), np.empty(len(lanes), dtype=bool)
+    values, is_accurate = np.empty((len(flow.guards), len(_PLACES), len(lanes))), np.empty(len(lanes), dtype=bool)
     parameters, m = fleet.parameters(lanes), len(lanes)
     programs = *flow.rates.at(parameters, m), *flow.watched.at(parameters, m)
-    look_along(*programs, fleet.t[lanes], np.ascontiguousarray(y), slope, h, values, is_finite)
-    return values, is_finite
+    look_along(
+        *programs, fleet.t[lanes], np.ascontiguousarray(y), *_allowed(fleet, lanes), slope, h, values, is_accurate
+    )
+    return values, is_accurate
 
 
 def step(fleet: Fleet, mode: int, lanes: Lanes) -> Met:

@@ -48,7 +48,7 @@ KINDS = [frictionless, resting, slipping, spatial, seal, moving_seal, rail]
 @pytest.mark.parametrize("first", KINDS)
 @pytest.mark.parametrize("second", [None, *KINDS])
 @pytest.mark.parametrize("batch", [(40,), (5, 8)])
-def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, batch):
+def test_both_ways_give_the_same_forces_slacks_and_determinants(first, second, batch):
     rng = np.random.default_rng(len(batch) + 7 * KINDS.index(first))
     # In the second batch the operator and the friction depend on the first axis only, as over posture and rate.
     posture = batch if len(batch) == 1 else (batch[0], 1)
@@ -90,3 +90,5 @@ def test_both_ways_give_the_same_forces_slacks_and_regularity(first, second, bat
             rtol=1e-9,
             atol=1e-14,
         )
+        signs = np.sign(np.linalg.det(one.E))
+        np.testing.assert_array_equal(np.broadcast_to(np.sign(two.determinant), batch), np.broadcast_to(signs, batch))

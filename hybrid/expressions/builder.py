@@ -47,6 +47,8 @@ class Builder(GrowingGraph):
     def __init__(self, graph: Graph | None = None) -> None:
         super().__init__(graph)
         self._terms: dict[int, tuple[Number, int]] = {}
+        self._products: dict[tuple[int, int], int] = {}
+        self._defined: dict[int, bool] = {}
         self.known_partials: dict[int, tuple[int, ...]] = {}
 
     def add(self, first: int, second: int) -> int:
@@ -125,6 +127,12 @@ class Builder(GrowingGraph):
         -------
         int
         """
+        product = self._products.get((first, second))
+        if product is None:
+            product = self._products[first, second] = self._multiplied(first, second)
+        return product
+
+    def _multiplied(self, first: int, second: int) -> int:
         a, left = self._term(first)
         b, right = self._term(second)
         if a == b == 1 and (self._values[left] == 1 or self._values[right] == 1):
@@ -309,15 +317,20 @@ class Builder(GrowingGraph):
         -------
         bool
         """
-        for item in self.needed([node]):
-            operation, arguments = self._operations[item], self._arguments[item]
-            if operation == "**":
-                exponent = self.value(arguments[1])
-                if exponent is None or exponent.denominator != 1 or exponent < 0:
-                    return False
-            elif operation == "/" or (operation in FUNCTIONS and not FUNCTIONS[operation].is_entire):
-                return False
-        return True
+        known = self._defined
+        if node not in known:
+            for item in self.needed([node]):
+                if item not in known:
+                    known[item] = self._is_entire(item) and all(known[part] for part in self._arguments[item])
+        return known[node]
+
+    def _is_entire(self, node: int) -> bool:
+        """Whether an operation has a value for all values of its arguments."""
+        operation = self._operations[node]
+        if operation == "**":
+            exponent = self.value(self._arguments[node][1])
+            return exponent is not None and exponent.denominator == 1 and exponent >= 0
+        return operation != "/" and (operation not in FUNCTIONS or FUNCTIONS[operation].is_entire)
 
     def _term(self, node: int) -> tuple[Number, int]:
         """A node as a number times a node without one."""

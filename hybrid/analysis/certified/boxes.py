@@ -116,14 +116,15 @@ class BoxReader:
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
         why = np.zeros(n, dtype=np.int64)
         bound_boxes(shares, *self.conditions, codes, bounds, counts, possible, why)
-        counts[~is_proved], possible[~is_proved] = 0, True
-        bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
         why[(why == 0) & is_broken & (counts > 1)] = len(self.reasons) - 1
-        why[~is_proved] = len(self.reasons)
-        is_void = ~is_proved
-        is_void[is_void] = self.postures.are_unreachable(boxes[is_void])
-        codes[is_void, 0], bounds[is_void, 0], counts[is_void] = UNREACHABLE, 1.0, 1
-        possible[is_void], why[is_void] = False, 0
+        if not is_proved.all():
+            counts[~is_proved], possible[~is_proved] = 0, True
+            bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
+            why[~is_proved] = len(self.reasons)
+            is_void = ~is_proved
+            is_void[is_void] = self.postures.are_unreachable(boxes[is_void])
+            codes[is_void, 0], bounds[is_void, 0], counts[is_void] = UNREACHABLE, 1.0, 1
+            possible[is_void], why[is_void] = False, 0
         return BoxBounds(codes, bounds, counts, possible, bends, inner, why)
 
     def _shares(

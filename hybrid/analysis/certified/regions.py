@@ -177,9 +177,10 @@ def _check_values(
 
 @attrs.define(eq=False)
 class _Parts:
-    """Boxes with bounds of the shares of regions, of the whole box."""
+    """Boxes with their shares, and bounds of those of regions, of the whole box."""
 
     boxes: Array
+    volumes: Array
     low: Array
     high: Array
     possible: NDArray[np.bool_]
@@ -189,17 +190,20 @@ class _Parts:
     why: NDArray[np.int64]
 
     def of(self, chosen: Any) -> _Parts:
-        return _Parts(*(getattr(self, field.name)[chosen] for field in attrs.fields(_Parts)))
+        return _Parts(*[getattr(self, name)[chosen] for name in _FIELDS])
 
     def with_(self, other: _Parts) -> _Parts:
         width = max(self.low.shape[1], other.low.shape[1])
         pairs = []
-        for field in attrs.fields(_Parts):
-            one, two = getattr(self, field.name), getattr(other, field.name)
-            if field.name in ("low", "high"):
+        for name in _FIELDS:
+            one, two = getattr(self, name), getattr(other, name)
+            if name in ("low", "high"):
                 one, two = _widened(one, width), _widened(two, width)
             pairs.append(np.concatenate([one, two]))
         return _Parts(*pairs)
+
+
+_FIELDS = tuple(field.name for field in attrs.fields(_Parts))
 
 
 def _widened(rows: Array, width: int) -> Array:
@@ -234,8 +238,8 @@ class _BoxSearch:
         try:
             with interruptible(keeps=keeps):
                 while True:
-                    spread = (parts.high - parts.low).max(axis=1, initial=0.0) + parts.loose * self.volumes(parts.boxes)
-                    self.lost += float(self.volumes(parts.boxes[parts.why < 0]).sum())
+                    spread = (parts.high - parts.low).max(axis=1, initial=0.0) + parts.loose * parts.volumes
+                    self.lost += float(parts.volumes[parts.why < 0].sum())
                     is_over = ((spread == 0.0) & ~self.of_interest(parts)) | (parts.why < 0)
                     if is_over.any():
                         done.append(parts.of(is_over))
@@ -321,7 +325,7 @@ class _BoxSearch:
     def gap(self, parts: _Parts) -> float:
         """Largest difference of the bounds of a region's share."""
         each = float((parts.high - parts.low).sum(axis=0).max(initial=0.0))
-        return each + float((parts.loose * self.volumes(parts.boxes)).sum())
+        return each + float((parts.loose * parts.volumes).sum())
 
     def widest(self, spread: Array) -> NDArray[np.bool_]:
         order = np.argsort(-spread, kind="stable")
@@ -333,12 +337,11 @@ class _BoxSearch:
 
     def for_keys(self, parts: _Parts) -> NDArray[np.bool_]:
         """Look for the verdicts still in question at the middles of the largest boxes; what is left to divide."""
-        volumes = self.volumes(parts.boxes)
         for place, key in enumerate(CLOSED_KEYS):
             found = np.flatnonzero(parts.possible[:, place])
             if key in self.witness or not len(found):
                 continue
-            largest = found[np.argsort(-volumes[found], kind="stable")][:_POINTS]
+            largest = found[np.argsort(-parts.volumes[found], kind="stable")][:_POINTS]
             middles = parts.boxes[largest].mean(axis=-1)
             points = np.stack([middles, middles], axis=-1)
             read = self.reader(points, parts.inner[largest])
@@ -376,15 +379,16 @@ class _BoxSearch:
         volumes = self.volumes(boxes)
         for place, code in enumerate(self.codes):
             is_it = is_listed & (found.codes == code)
-            low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
-            high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
-        return _Parts(boxes, low, high, found.possible, found.bends, found.counts == 0, found.inner, found.why)
+            shares = np.where(is_it[..., None], found.bounds, 0.0).sum(axis=1)
+            low[:, place], high[:, place] = shares.T * volumes
+        is_loose = found.counts == 0
+        return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
 
     def finished(self, pieces: Sequence[_Parts], wanted: float, *, is_interrupted: bool = False) -> CertifiedMap:
         parts = pieces[0]
         for piece in pieces[1:]:
             parts = parts.with_(piece)
-        volumes, size = self.volumes(parts.boxes), len(self.codes)
+        volumes, size = parts.volumes, len(self.codes)
         width = parts.low.shape[1]
         low, high = (np.pad(item.sum(axis=0), (0, size - width)) for item in (parts.low, parts.high))
         loose = min(1.0, float((parts.loose * volumes).sum()) * (1.0 + _VOLUME_ROUNDING))
@@ -419,7 +423,7 @@ class _BoxSearch:
     def reasons(self, parts: _Parts, unknown: Sequence[str]) -> tuple[Reason, ...]:
         """Why bounds are apart, or some verdicts neither absent nor met."""
         names = (*self.reader.reasons, _SWITCHES, _BOUNDARIES)
-        why, volumes = np.abs(parts.why), self.volumes(parts.boxes)
+        why, volumes = np.abs(parts.why), parts.volumes
         keys = [place for place, key in enumerate(CLOSED_KEYS) if key in unknown]
         open_ = np.flatnonzero((why == 0) & parts.possible[:, keys].any(axis=1))
         is_switch = self.reader.meets_others(parts.boxes[open_], parts.inner[open_])

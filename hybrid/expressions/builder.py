@@ -236,6 +236,8 @@ class Builder(GrowingGraph):
             sine, cosine = self.call("sin", *arguments), self.call("cos", *arguments)
             if self.value(sine) is not None and self.value(cosine) is not None:
                 return self.divide(sine, cosine)
+        if not all(map(self.is_constant, arguments)):
+            return self._node(function, arguments)
         value = exact_value(function, [self.value(item) for item in arguments], self._turn(arguments[0]))
         return self._node(function, arguments) if value is None else self.number(value)
 

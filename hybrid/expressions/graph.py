@@ -106,9 +106,10 @@ class GrowingGraph:
         self._values = list(start.values)
         keys = zip(start.operations, start.arguments, start.values, strict=True)
         self._known = {key: node for node, key in enumerate(keys)}
-        self._closed: dict[int, float] = {}
+        self._constants: set[int] = set()
+        self._floats: dict[int, float] = {}
         for node in range(len(start)):
-            self._close(node)
+            self._note_constant(node)
 
     def graph(self) -> Graph:
         """The graph as it stands.
@@ -127,17 +128,25 @@ class GrowingGraph:
             self._operations.append(operation)
             self._arguments.append(arguments)
             self._values.append(value)
-            self._close(node)
+            self._note_constant(node)
         return node
 
-    def _close(self, node: int) -> None:
-        """Note the value of a node in which no name occurs."""
-        arguments = self._arguments[node]
-        if self._operations[node] == "name" or (arguments and arguments[-1] not in self._closed):
-            return
-        values = [self._closed[argument] for argument in arguments if argument in self._closed]
-        if len(values) == len(arguments):
-            self._closed[node] = value_of(self._operations[node], self._values[node], values)
+    def _note_constant(self, node: int) -> None:
+        if self._operations[node] != "name" and self._constants.issuperset(self._arguments[node]):
+            self._constants.add(node)
+
+    def is_constant(self, node: int) -> bool:
+        """Whether no name occurs in a node.
+
+        Parameters
+        ----------
+        node : int
+
+        Returns
+        -------
+        bool
+        """
+        return node in self._constants
 
     def has_value(self, node: int) -> bool:
         """Whether a number is finite and real; no state gives a value to one that is not.
@@ -151,7 +160,13 @@ class GrowingGraph:
         bool
             True for a node in which a name occurs, too.
         """
-        return not math.isnan(self._closed.get(node, 0.0))
+        if node not in self._constants or self._operations[node] == "number":
+            return True
+        for item in self.needed([node]):
+            if item not in self._floats:
+                values = [self._floats[argument] for argument in self._arguments[item]]
+                self._floats[item] = value_of(self._operations[item], self._values[item], values)
+        return not math.isnan(self._floats[node])
 
     def needed(self, roots: Iterable[int]) -> list[int]:
         """The nodes that the given ones are computed from, themselves included.

@@ -47,8 +47,9 @@ def magnitudes(build: Builder, roots: Any) -> Nodes:
 
 
 def _size(build: Builder, node: int, parts: list[int], *, is_sum: bool) -> int:
-    operation = build.operation(node)
-    own = build.call("abs", node)
+    operation, value = build.operation(node), build.value(node)
+    if value is not None:
+        return build.number(max(value, -value))
     if operation in ("+", "min", "max"):
         return build.total(parts)
     if operation == "*":
@@ -58,6 +59,7 @@ def _size(build: Builder, node: int, parts: list[int], *, is_sum: bool) -> int:
         return result
     if operation == "abs":
         return parts[0]
+    own = build.call("abs", node)
     if operation in ("sign", "step") or not is_sum:
         return own
     if operation == "**":

@@ -265,8 +265,12 @@ def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: Fo
     item = solution.leading
     mode = mode_of(problem, item)
     others = [mode_of(problem, member) for member in solution.members[1:]]
-    labels = [(name, of_either_limit(problem, name, inequality)) for name, inequality in item.labels]
-    values = zip(labels, item.slacks.tolist(), item.scaled_slacks.tolist(), strict=True)
+    limited = {element.name for element in problem.elements if element.normal is None}
+    labels = [
+        (name, of_either_limit(problem, name, inequality) if name in limited else inequality)
+        for name, inequality in item.labels
+    ]
+    values = zip(labels, item.slacks, item.scaled_slacks, strict=True)
     return _branch(
         problem,
         item.forces,

@@ -49,6 +49,9 @@ class CandidateStatus(Enum):
     ESCAPING = "the equations are singular, or too close to it, and other data nearby admit other forces"
 
 
+_HOLDS = (CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL, CandidateStatus.FAMILY)
+
+
 @attrs.frozen(eq=False)
 class Candidate:
     """One mode with the solution of its equations.
@@ -59,12 +62,12 @@ class Candidate:
         One per force element.
     forces : array, (r,)
         Contact forces in physical units (of the centre of the force set for a family); NaN if there are none.
-    labels : tuple of (str, str)
-        Force element and wording of every inequality.
-    slacks : array, (m,)
-        Values of the inequalities in physical units.
-    scaled_slacks : array, (m,)
-        The same in the problem's own units, where 1 is the size of the data.
+    scaled_slacks : tuple of float, (m,)
+        Values of the inequalities in the problem's own units, where 1 is the size of the data.
+    weights : tuple of float, (m,)
+        By which the inequalities were divided, see :class:`EntryConditions`.
+    size : float
+        Of the data, see :class:`Scale`.
     status : CandidateStatus
     determinant : float
         Of the equations, each scaled to length 1; 0 where they are singular to the tolerance.
@@ -72,17 +75,37 @@ class Candidate:
         The set of contact forces, when the equations leave them undetermined.
     limit : float
         Scaled slack below which rounding decides, or the tolerance if that is larger.
+    further : tuple of (str, str)
+        Force element and wording of every inequality beyond those of the modes.
     """
 
     modes: tuple[ModeConditions, ...]
     forces: NDArray[np.float64]
-    labels: tuple[tuple[str, str], ...]
-    slacks: NDArray[np.float64]
-    scaled_slacks: NDArray[np.float64]
+    scaled_slacks: tuple[float, ...]
+    weights: tuple[float, ...]
+    size: float
     status: CandidateStatus
     determinant: float
     family: Polytope | None = None
     limit: float = 0.0
+    further: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def labels(self) -> tuple[tuple[str, str], ...]:
+        """Force element and wording of every inequality."""
+        own = ((part.element.name, row.label) for part in self.modes for row in part.inequalities)
+        return (*own, *self.further)
+
+    @property
+    def slacks(self) -> tuple[float, ...]:
+        """Values of the inequalities (m,) in physical units."""
+        pairs = zip(self.scaled_slacks, self.weights, strict=True)
+        return tuple(slack * weight * self.size for slack, weight in pairs)
+
+    @property
+    def holds(self) -> bool:
+        """True if forces meet its conditions, to the tolerance."""
+        return self.status in _HOLDS
 
     @property
     def margin(self) -> float:
@@ -95,7 +118,7 @@ class Candidate:
     @property
     def least(self) -> float:
         """Least scaled slack; infinite without inequalities."""
-        return float(min(self.scaled_slacks.tolist(), default=math.inf))
+        return min(self.scaled_slacks, default=math.inf)
 
 
 def mode_of(problem: ContactProblem, item: Candidate) -> Mode:
@@ -277,18 +300,14 @@ def _in_units(
     return Candidate(
         modes=modes,
         forces=np.array([force * size / unit for force, unit in zip(x, numbers.row, strict=True)]),
-        labels=_labels(modes),
-        slacks=np.array([slack * weight * size for slack, weight in zip(slacks, weights, strict=True)]),
-        scaled_slacks=np.array(slacks),
+        scaled_slacks=tuple(slacks),
+        weights=tuple(weights),
+        size=size,
         status=status,
         determinant=determinant,
         family=family,
         limit=limit,
     )
-
-
-def _labels(modes: tuple[ModeConditions, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((part.element.name, row.label) for part in modes for row in part.inequalities)
 
 
 def _singular_candidate(
@@ -316,10 +335,9 @@ def _singular_candidate(
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
         escapes = cone is not None and len(cone.rays) > 0 and not _contradicts(problem, modes, scale, tolerances)
         status = CandidateStatus.ESCAPING if escapes else CandidateStatus.REFUTED
-        labels = (*_labels(modes), ("", NO_FORCES))
-        slacks = np.append(at, -unmet)
-        nothing = np.full(len(x0), np.nan)
-        return Candidate(modes, nothing, labels, slacks, slacks, status, 0.0)
+        nothing, slacks = np.full(len(x0), np.nan), (*at.tolist(), -unmet)
+        further = (("", NO_FORCES),)
+        return Candidate(modes, nothing, slacks, (*weights, 1.0), numbers.size, status, 0.0, further=further)
     family = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
     if family is None:
         best = _largest_least_slack(slopes, at)

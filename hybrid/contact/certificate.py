@@ -207,7 +207,7 @@ def _violation(
     if not contact or item.determinant == 0.0:
         return Violation(mode, "", ALL_TOGETHER, _contradiction(refutation, basis), basis, "", 0)
     variable, index = _place(problem.elements, problem.element(contact), inequality)
-    return Violation(mode, contact, inequality, float(item.slacks[worst]), basis, variable, index)
+    return Violation(mode, contact, inequality, item.slacks[worst], basis, variable, index)
 
 
 def _order(elements: Sequence[ActiveElement]) -> tuple[list[str], list[str]]:

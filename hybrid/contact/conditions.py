@@ -255,6 +255,8 @@ def conditions(problem: ContactProblem, modes: Sequence[HasRows], scale: Scale) 
 def _stacked(lines: Sequence[Sequence[Any]], width: int) -> NDArray[np.float64]:
     """A matrix (..., number of lines, width) of entries that broadcast to one shape."""
     entries = [entry for line in lines for entry in line]
+    if {float}.issuperset(map(type, entries)):
+        return np.array(entries).reshape(len(lines), width)
     stacked = np.empty((len(entries), *np.broadcast_shapes(*map(np.shape, entries))))
     for place, entry in enumerate(entries):
         stacked[place] = entry
@@ -394,4 +396,4 @@ def weight_of(row: Row, unit: Sequence[Any]) -> Any:
     """
     sizes = [abs(value) * unit[index] for index, value in row.alpha.items()]
     sizes += [abs(value) / unit[index] for index, value in row.beta.items()]
-    return max(sizes) if all(type(size) is float for size in sizes) else reduce(np.maximum, sizes)
+    return max(sizes) if {float}.issuperset(map(type, sizes)) else reduce(np.maximum, sizes)

@@ -206,8 +206,7 @@ def extreme_points(
         x = corner - np.linalg.lstsq(rows, rows @ corner + np.append(mode.e, mode.b[tight]), rcond=tolerances.rank)[0]
         x = np.where(np.abs(x) <= scale.lost * size, 0.0, x)  # a force that vanishes at the corner, but for rounding
         slacks = np.where(tight, 0.0, mode.A @ x + mode.b)
-        units = item.slacks / item.scaled_slacks  # inside of the set no slack is zero
-        corners.append(attrs.evolve(item, forces=x * unit, scaled_slacks=slacks, slacks=slacks * units, family=None))
+        corners.append(attrs.evolve(item, forces=x * unit, scaled_slacks=tuple(slacks.tolist()), family=None))
     return tuple(corners)
 
 

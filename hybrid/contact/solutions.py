@@ -75,7 +75,7 @@ def physical_solutions(
     tuple of PhysicalSolution
     """
     order = (CandidateStatus.FAMILY, CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL)
-    consistent = [item for item in candidates if item.status in order]
+    consistent = [item for item in candidates if item.holds]
     consistent.sort(
         key=lambda item: (
             order.index(item.status),

@@ -115,13 +115,12 @@ def _with_slack(
     item: Candidate, label: tuple[str, str], value: float, unit: float, tolerances: Tolerances
 ) -> Candidate:
     """Add an inequality that is not linear in the forces."""
-    slacks = np.append(item.slacks, value)
-    scaled = np.append(item.scaled_slacks, value / unit)
+    slacks, weights = (*item.scaled_slacks, value / unit), (*item.weights, unit / item.size)
     status = item.status
     if status in (CandidateStatus.CONSISTENT, CandidateStatus.MARGINAL):
-        status = status_of(scaled.tolist(), max(item.limit, tolerances.sign))
-    labels = (*item.labels, label)
-    return attrs.evolve(item, labels=labels, slacks=slacks, scaled_slacks=scaled, status=status)
+        status = status_of(slacks, max(item.limit, tolerances.sign))
+    further = (*item.further, label)
+    return attrs.evolve(item, further=further, scaled_slacks=slacks, weights=weights, status=status)
 
 
 def _inside_cone(item: Candidate, spatial: ActiveElement, scale: Scale, tolerances: Tolerances) -> Candidate:

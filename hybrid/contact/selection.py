@@ -29,7 +29,9 @@ from hybrid.tolerances import Tolerances
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hybrid.contact.conditions import Scale
     from hybrid.contact.pruning import SearchedModes
+    from hybrid.contact.verdict import Crosscheck
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
@@ -209,6 +211,8 @@ def _by_enumeration(
         candidates = tuple(candidate(problem, modes, scale, tolerances) for modes in searched.modes)
     else:
         candidates = all_candidates(problem, scale, tolerances)
+    if not any(item.holds for item in candidates):
+        return _without_solution(problem, candidates, searched, scale, tolerances)
     solutions = physical_solutions(problem, candidates, scale, tolerances)
     continua = [solution for solution in solutions if solution.is_continuum]
     points = [point for solution in solutions for point in extreme_solutions(problem, solution, scale, tolerances)]
@@ -217,13 +221,7 @@ def _by_enumeration(
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
-    if check is not None and check.agrees is False:
-        doubts.append(f"{check.sentence}: the two methods disagree")
-    certificate = None
-    if not doubts and not solutions:
-        if searched is not None and count_modes(problem) <= LISTED_MODES:
-            candidates, searched = all_candidates(problem, scale, tolerances), None
-        certificate, doubts = certified(problem, candidates, searched)
+    doubts += _disagreement(check)
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, scale, tolerances) for item in leading)
     return Selection(
@@ -231,7 +229,6 @@ def _by_enumeration(
         verdict=_verdict(problem, branches, doubts, has_continuum=bool(continua)),
         branches=branches,
         margin=min(margin_of(candidates, solutions), np.inf if searched is None else searched.margin),
-        certificate=certificate,
         continua=sets,
         crosscheck=check,
         notes=(
@@ -244,6 +241,37 @@ def _by_enumeration(
             *_redundancy_notes(problem),
         ),
     )
+
+
+def _without_solution(
+    problem: ContactProblem,
+    candidates: tuple[Candidate, ...],
+    searched: SearchedModes | None,
+    scale: Scale,
+    tolerances: Tolerances,
+) -> Selection:
+    """What is said where no mode holds: inconsistent with a proof, else undecided."""
+    check = crosscheck(problem, (), scale, tolerances)
+    doubts = doubts_of(problem, candidates, (), scale, tolerances) + _disagreement(check)
+    certificate = None
+    if not doubts:
+        if searched is not None and count_modes(problem) <= LISTED_MODES:
+            candidates, searched = all_candidates(problem, scale, tolerances), None
+        certificate, doubts = certified(problem, candidates, searched)
+    return Selection(
+        problem=problem,
+        verdict=_verdict(problem, (), doubts, has_continuum=False),
+        branches=(),
+        margin=min(margin_of(candidates, ()), np.inf if searched is None else searched.margin),
+        certificate=certificate,
+        crosscheck=check,
+        notes=(*doubts, *_redundancy_notes(problem)),
+    )
+
+
+def _disagreement(check: Crosscheck | None) -> list[str]:
+    """The doubt, if any, that another method found what the enumeration of modes did not."""
+    return [] if check is None or check.agrees is not False else [f"{check.sentence}: the two methods disagree"]
 
 
 def _searched(problem: ContactProblem, tolerances: Tolerances) -> SearchedModes:

@@ -379,8 +379,8 @@ class _BoxSearch:
         volumes = self.volumes(boxes)
         for place, code in enumerate(self.codes):
             is_it = is_listed & (found.codes == code)
-            shares = np.where(is_it[..., None], found.bounds, 0.0).sum(axis=1)
-            low[:, place], high[:, place] = shares.T * volumes
+            low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
+            high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
         is_loose = found.counts == 0
         return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
 

@@ -221,7 +221,9 @@ def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes
 def _list_open(clauses: Codes, is_open: Marks, signs: Codes, open_: Codes, unknown: Codes) -> tuple[int, int]:
     """List marked clauses, and their functions without a sign; how many they are."""
     count, n_unknown = 0, 0
-    for clause in np.flatnonzero(is_open):
+    for clause in range(is_open.shape[0]):
+        if not is_open[clause]:
+            continue
         open_[count] = clause
         count += 1
         for place in range(1, clauses.shape[1]):

@@ -189,8 +189,9 @@ class _Parts:
     inner: Array
     why: NDArray[np.int64]
 
-    def of(self, chosen: Any) -> _Parts:
-        return _Parts(*[getattr(self, name)[chosen] for name in _FIELDS])
+    def of(self, chosen: NDArray[np.bool_]) -> _Parts:
+        places = np.flatnonzero(chosen)
+        return _Parts(*[getattr(self, name)[places] for name in _FIELDS])
 
     def with_(self, other: _Parts) -> _Parts:
         width = max(self.low.shape[1], other.low.shape[1])
@@ -372,15 +373,19 @@ class _BoxSearch:
         found: BoxBounds = self.reader(boxes, inner)
         self.evaluations += len(boxes)
         self.tell()
-        is_listed = np.arange(found.codes.shape[1]) < found.counts[:, None]
-        used = np.unique(found.codes[is_listed])
+        slots = range(int(found.counts.max(initial=0)))
+        is_listed = np.arange(len(slots)) < found.counts[:, None]
+        codes = found.codes[:, : len(slots)]
+        used = np.unique(codes[is_listed])
         self.codes += [int(code) for code in used if int(code) not in self.codes]
         low, high = np.zeros((len(boxes), len(self.codes))), np.zeros((len(boxes), len(self.codes)))
         volumes = self.volumes(boxes)
         for place, code in enumerate(self.codes):
-            is_it = is_listed & (found.codes == code)
-            low[:, place] = np.where(is_it, found.bounds[..., 0], 0.0).sum(axis=1) * volumes
-            high[:, place] = np.where(is_it, found.bounds[..., 1], 0.0).sum(axis=1) * volumes
+            is_it = is_listed & (codes == code)
+            for slot in slots:
+                low[:, place] += np.where(is_it[:, slot], found.bounds[:, slot, 0], 0.0)
+                high[:, place] += np.where(is_it[:, slot], found.bounds[:, slot, 1], 0.0)
+        low, high = low * volumes[:, None], high * volumes[:, None]
         is_loose = found.counts == 0
         return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
 

@@ -373,19 +373,15 @@ class _BoxSearch:
         found: BoxBounds = self.reader(boxes, inner)
         self.evaluations += len(boxes)
         self.tell()
-        slots = range(int(found.counts.max(initial=0)))
-        is_listed = np.arange(len(slots)) < found.counts[:, None]
-        codes = found.codes[:, : len(slots)]
-        used = np.unique(codes[is_listed])
-        self.codes += [int(code) for code in used if int(code) not in self.codes]
-        low, high = np.zeros((len(boxes), len(self.codes))), np.zeros((len(boxes), len(self.codes)))
-        volumes = self.volumes(boxes)
+        most = int(found.counts.max(initial=0))
+        codes, is_listed = found.codes[:, :most], np.arange(most) < found.counts[:, None]
+        self.codes += [int(code) for code in np.unique(codes[is_listed]) if int(code) not in self.codes]
+        shares, volumes = np.zeros((2, len(boxes), len(self.codes))), self.volumes(boxes)
         for place, code in enumerate(self.codes):
             is_it = is_listed & (codes == code)
-            for slot in slots:
-                low[:, place] += np.where(is_it[:, slot], found.bounds[:, slot, 0], 0.0)
-                high[:, place] += np.where(is_it[:, slot], found.bounds[:, slot, 1], 0.0)
-        low, high = low * volumes[:, None], high * volumes[:, None]
+            for slot, end in np.ndindex(most, 2):
+                shares[end, :, place] += np.where(is_it[:, slot], found.bounds[:, slot, end], 0.0)
+        low, high = shares * volumes[:, None]
         is_loose = found.counts == 0
         return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
 

@@ -294,33 +294,42 @@ def bound_boxes(
     signs, of, all_ = np.zeros(n_functions, np.int64), np.zeros(n_clauses, np.int64), np.arange(n_clauses)
     is_open, living, room = np.zeros(n_clauses, np.bool_), np.zeros(n_modes, np.int64), np.zeros((3, n_modes), np.int64)
     places, functions = np.zeros(n_clauses, np.int64), np.zeros(n_functions, np.int64)
+    before, verdicts = np.zeros(n_functions, np.int64), np.ones(3, np.bool_)
+    n_alive, n_open, n_unknown, gate, why = 0, 0, 0, 0, 0
     for n in range(shares.shape[0]):
-        counts[n], possible[n, :] = 0, True
+        is_like_before = n > 0
         for f in range(n_functions):
-            signs[f] = 1 if shares[n, f, 0] == 1.0 else -1 if shares[n, f, 1] == 0.0 else _UNKNOWN
-        _write_signs(clauses, all_, signs, of)
-        unmet[n] = _unmet(required, of)
-        if unmet[n] != 0:
-            continue
-        gate = _least_gate(gates, of)
-        if gate == -1:
+            sign = 1 if shares[n, f, 0] == 1.0 else -1 if shares[n, f, 1] == 0.0 else _UNKNOWN
+            is_like_before = is_like_before and sign == before[f]
+            before[f] = sign
+        if not is_like_before:  # what follows hangs on the signs alone
+            signs[:], verdicts[:] = before, True
+            _write_signs(clauses, all_, signs, of)
+            why, gate = _unmet(required, of), _least_gate(gates, of)
+            if why == 0 and gate == -1:
+                verdicts[:] = False
+            elif why == 0:
+                n_alive, has_certain = _mark_open(gates, modes, roles, of, living, is_open)
+                n_open, n_unknown = _list_open(clauses, is_open, signs, places, functions)
+                alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
+                if n_unknown <= _MOST_ZEROS and gate == 1:
+                    verdicts[:] = False
+                    _look_for_verdicts(
+                        modes, roles, clauses, adjacent, alive, open_, unknown, signs, of, room, verdicts
+                    )
+                elif gate == 1 or n_unknown > _MOST_UNKNOWN:
+                    verdicts[0] = not has_certain
+        counts[n], unmet[n] = 0, why
+        possible[n, :] = verdicts
+        if why == 0 and gate == -1:
             counts[n], codes[n, 0], bounds[n, 0, 0], bounds[n, 0, 1] = 1, PENETRATING, 1.0, 1.0
-            possible[n, :] = False
-            continue
-        n_alive, has_certain = _mark_open(gates, modes, roles, of, living, is_open)
-        n_open, n_unknown = _list_open(clauses, is_open, signs, places, functions)
-        alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
-        if n_unknown <= _MOST_UNKNOWN:
+        elif why == 0 and n_unknown > _MOST_UNKNOWN:
+            unmet[n] = required.shape[0] + 1
+        elif why == 0:
+            alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
             counts[n] = _collect_sets(
                 shares[n], gates, labels, modes, roles, clauses, alive, open_, unknown, signs, of, codes[n], bounds[n]
             )
-        else:
-            unmet[n] = required.shape[0] + 1
-        if n_unknown <= _MOST_ZEROS and gate == 1:
-            possible[n, :] = False
-            _look_for_verdicts(modes, roles, clauses, adjacent, alive, open_, unknown, signs, of, room, possible[n])
-        elif gate == 1 or n_unknown > _MOST_UNKNOWN:
-            possible[n, 0] = not has_certain
 
 
 @rigorous

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
+from scipy.optimize import brentq
 
-from hybrid.motion.chebyshev import NODES, evaluate, first_descent, series
+from hybrid.motion.chebyshev import NODES, evaluate, excludes_zero, first_descent, series
 
 
 def descent(function, **known):
@@ -91,3 +92,17 @@ def test_a_zero_at_a_kink_is_found_to_the_last_digits(place, beyond):
         return np.where(s < place, place - s, beyond * (place - s))
 
     assert first_descent(slack, slack(NODES)) == pytest.approx(place, abs=4 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("start", [72.3, 72.8, 73.11])
+def test_poles_between_the_nodes_are_not_overlooked(start):
+    """``t - tan(t)`` falls below zero before each of several poles, for a two-hundredth of the time between them."""
+    first = brentq(lambda t: np.sin(t) - t * np.cos(t), 73.8, 23.5 * np.pi)
+    for end in np.linspace(78.0, 90.0, 100):
+
+        def function(s, width=end - start):
+            t = start + s * width
+            return t - np.tan(t)
+
+        assert not excludes_zero(function(NODES)[None])[0]
+        assert start + first_descent(function, function(NODES)) * (end - start) == pytest.approx(first, abs=1e-11)

@@ -16,10 +16,12 @@ from hybrid import State, build_automaton, derive, mechanism_from_toml, simulate
 from hybrid.cli import main
 from hybrid.contact import AbstractImpactLaw
 from hybrid.contact.impacts.impact import Impulses
+from hybrid.contact.solutions import physical_solutions
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 LIFE = re.findall(r"^\| `([\w.]+)` \|", TEXT.partition("### The life of a state")[2].partition("###")[0], re.MULTILINE)
+WHERE_SOME_HOLD = re.findall(r"^\| where some hold, `([\w.]+)` \|", TEXT, re.MULTILINE)  # which that of chalk has not
 TOUCH = TEXT.partition("### To add something")[2]
 
 
@@ -89,6 +91,7 @@ def test_the_life_of_a_state_is_as_written(tmp_path):
     assert status == 0
     assert len(LIFE) > 12
     assert called == LIFE
+    assert [f"{physical_solutions.__module__}.{physical_solutions.__name__}"] == WHERE_SOME_HOLD
 
 
 def test_files_that_are_to_be_touched_are_there():

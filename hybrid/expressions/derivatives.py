@@ -306,15 +306,13 @@ def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:
     True
     """
     left = [[int(node) for node in row] for row in rows]
-    sign = 1
+    sign, one = 1, build.number(1)
     while True:
         sign *= _arrange(build, left)
-        pivot = next(
-            ((i, j) for i, row in enumerate(left) for j, node in enumerate(row) if build.value(node) == 1), None
-        )
-        if pivot is None:
+        i = next((i for i, row in enumerate(left) if one in row), None)
+        if i is None:
             break
-        i, j = pivot
+        j = left[i].index(one)
         sign *= -1 if (i + j) % 2 else 1
         eliminated = left.pop(i)
         left = [
@@ -332,14 +330,16 @@ def determinant(build: Builder, rows: Sequence[Sequence[int]]) -> int:
 def _arrange(build: Builder, rows: list[list[int]]) -> int:
     """Turn and sort rows, those of most zeros first; the sign by which the determinant changes."""
     sign = 1
+    zero, one, opposite = (build.number(value) for value in (0, 1, -1))
     for place, row in enumerate(rows):
+        leading = next((node for node in row if node in (one, opposite)), None)
+        if leading == one:
+            continue
         turned = [build.negate(node) for node in row]
-        leading = next((node for node in row if build.value(node) in (1, -1)), None)
-        if build.value(leading) == -1 if leading is not None else turned < row:
+        if leading == opposite or turned < row:
             rows[place] = turned
             sign = -sign
-    zero = build.number(0)
-    order = sorted(range(len(rows)), key=lambda index: (sum(node != zero for node in rows[index]), rows[index]))
+    order = sorted(range(len(rows)), key=lambda index: (-rows[index].count(zero), rows[index]))
     sign *= -1 if sum(order[i] > order[j] for i in range(len(order)) for j in range(i + 1, len(order))) % 2 else 1
     rows[:] = [rows[index] for index in order]
     return sign

@@ -35,9 +35,9 @@ Array = NDArray[np.float64]
 LEAST_GAP = ROUNDING
 """Gaps below would be rounding."""
 
-_SHARE = 0.7  # of the gap, carried by the boxes that are divided next
+_LEAST_SHARE, _SHARE = 0.1, 0.7  # of the gap, carried by the boxes that are divided next
 _BATCH = 20_000  # boxes bounded at once
-_FEW, _DIVISIONS = 128, 2  # boxes that are divided so often before they are bounded, behind the gap
+_FEW, _DIVISIONS = 8, 4  # boxes a round at least, each divided so often: a round costs as much as a hundred boxes
 _POINTS = 64  # middles of boxes a round at which the conditions of a verdict are looked at
 _TRIES = 2  # of them at which the verdict itself is
 _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: then divisions do not help
@@ -193,15 +193,16 @@ class _Parts:
         places = np.flatnonzero(chosen)
         return _Parts(*[getattr(self, name)[places] for name in _FIELDS])
 
-    def with_(self, other: _Parts) -> _Parts:
-        width = max(self.low.shape[1], other.low.shape[1])
-        pairs = []
+    def joined(self, others: Sequence[_Parts]) -> _Parts:
+        pieces = [self, *others]
+        width = max(piece.low.shape[1] for piece in pieces)
+        columns = []
         for name in _FIELDS:
-            one, two = getattr(self, name), getattr(other, name)
+            column = [getattr(piece, name) for piece in pieces]
             if name in ("low", "high"):
-                one, two = _widened(one, width), _widened(two, width)
-            pairs.append(np.concatenate([one, two]))
-        return _Parts(*pairs)
+                column = [_widened(rows, width) for rows in column]
+            columns.append(np.concatenate(column))
+        return _Parts(*columns)
 
 
 _FIELDS = tuple(field.name for field in attrs.fields(_Parts))
@@ -214,6 +215,10 @@ def _widened(rows: Array, width: int) -> Array:
     found = np.zeros((len(rows), width))
     found[:, : rows.shape[1]] = rows
     return found
+
+
+def _middles(boxes: Array) -> Array:
+    return np.asarray((boxes[..., 0] + boxes[..., 1]) / 2)
 
 
 @attrs.define(eq=False)
@@ -249,12 +254,12 @@ class _BoxSearch:
                     self.reached = open_ + self.lost
                     self.tell()
                     is_complete = open_ <= wanted
-                    chosen = self.for_keys(parts) if is_complete else self.widest(spread)
+                    chosen = self.for_keys(parts) if is_complete else self.widest(spread, 1.0 - wanted / open_)
                     chosen &= self.is_divisible(parts.boxes)
                     if not chosen.any() or self.is_spent() or not (is_complete or self.is_getting_on(open_)):
                         break
                     chosen = self.affordable(chosen, spread)
-                    parts = parts.of(~chosen).with_(self.divided(parts.of(chosen), again=is_complete))
+                    parts = parts.of(~chosen).joined([self.divided(parts.of(chosen))])
         except KeyboardInterrupt:
             if not keeps:
                 raise
@@ -268,13 +273,13 @@ class _BoxSearch:
         if self.progress is not None:
             self.progress(self.reached, self.evaluations)
 
-    def divided(self, parts: _Parts, *, again: bool) -> _Parts:
-        """The halves of boxes, bounded; or their quarters: a round costs as much as a hundred boxes."""
+    def divided(self, parts: _Parts) -> _Parts:
+        """The halves of boxes, bounded; of few boxes their sixteenths."""
         boxes, bends, inner = parts.boxes, parts.bends, parts.inner
-        for _ in range(_DIVISIONS if again else 1):
+        for _ in range(_DIVISIONS):
             boxes = self.reader.divided(boxes, self.widths, bends)
             bends, inner = np.repeat(bends, 2, axis=0), np.repeat(inner, 2, axis=0)
-            if 2 * len(boxes) > min(_FEW, self.max_boxes - self.evaluations):
+            if 2 * len(boxes) > min(_FEW << _DIVISIONS, self.max_boxes - self.evaluations):
                 break
         return self.bounded(boxes, inner)
 
@@ -302,7 +307,7 @@ class _BoxSearch:
         return found
 
     def is_divisible(self, boxes: Array) -> NDArray[np.bool_]:
-        middles = boxes.mean(axis=-1)
+        middles = _middles(boxes)
         return np.asarray(((boxes[..., 0] < middles) & (middles < boxes[..., 1])).all(axis=-1))
 
     def volumes(self, boxes: Array) -> Array:
@@ -328,10 +333,12 @@ class _BoxSearch:
         each = float((parts.high - parts.low).sum(axis=0).max(initial=0.0))
         return each + float((parts.loose * parts.volumes).sum())
 
-    def widest(self, spread: Array) -> NDArray[np.bool_]:
+    def widest(self, spread: Array, excess: float) -> NDArray[np.bool_]:
+        """The boxes to divide; fewer where little of the gap is in excess, as boxes lose about half of theirs."""
+        share = min(_SHARE, max(_LEAST_SHARE, 2.0 * excess))
         order = np.argsort(-spread, kind="stable")
         carried = np.cumsum(spread[order])
-        count = max(1, int(np.searchsorted(carried, _SHARE * carried[-1])) + 1)
+        count = max(_FEW, int(np.searchsorted(carried, share * carried[-1])) + 1)
         chosen = np.zeros(len(spread), dtype=np.bool_)
         chosen[order[:count]] = spread[order[:count]] > 0.0
         return chosen
@@ -343,7 +350,7 @@ class _BoxSearch:
             if key in self.witness or not len(found):
                 continue
             largest = found[np.argsort(-parts.volumes[found], kind="stable")][:_POINTS]
-            middles = parts.boxes[largest].mean(axis=-1)
+            middles = _middles(parts.boxes[largest])
             points = np.stack([middles, middles], axis=-1)
             read = self.reader(points, parts.inner[largest])
             has_it = read.possible[:, place] & (read.why != len(self.reader.reasons))  # there is a posture
@@ -354,7 +361,7 @@ class _BoxSearch:
 
     def look(self, box: Array) -> None:
         """The verdict in the middle of a box, kept if it is one in question."""
-        middle = box.mean(axis=-1)
+        middle = _middles(box)
         verdict = self.swept.verdict(*middle)
         if verdict in CLOSED_KEYS and verdict not in self.witness:
             place = {axis.name: float(value) for axis, value in zip(self.swept.axes, middle, strict=True)}
@@ -364,10 +371,7 @@ class _BoxSearch:
         """Bound boxes in batches, and number the sets of modes that are met."""
         starts = range(0, len(boxes), _BATCH)
         pieces = [self._bounded(boxes[k : k + _BATCH], inner[k : k + _BATCH]) for k in starts]
-        whole = pieces[0]
-        for piece in pieces[1:]:
-            whole = whole.with_(piece)
-        return whole
+        return pieces[0].joined(pieces[1:])
 
     def _bounded(self, boxes: Array, inner: Array) -> _Parts:
         found: BoxBounds = self.reader(boxes, inner)
@@ -375,23 +379,19 @@ class _BoxSearch:
         self.tell()
         most = int(found.counts.max(initial=0))
         codes, is_listed = found.codes[:, :most], np.arange(most) < found.counts[:, None]
-        self.codes += [int(code) for code in np.unique(codes[is_listed]) if int(code) not in self.codes]
-        shares, volumes = np.zeros((2, len(boxes), len(self.codes))), self.volumes(boxes)
+        self.codes += sorted({*codes[is_listed].tolist()}.difference(self.codes))
+        shares, volumes = np.empty((2, len(boxes), len(self.codes))), self.volumes(boxes)
         for place, code in enumerate(self.codes):
             is_it = is_listed & (codes == code)
-            for slot, end in np.ndindex(most, 2):
-                shares[end, :, place] += np.where(is_it[:, slot], found.bounds[:, slot, end], 0.0)
+            shares[..., place] = np.where(is_it[..., None], found.bounds[:, :most], 0.0).sum(axis=1).T
         low, high = shares * volumes[:, None]
         is_loose = found.counts == 0
         return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
 
     def finished(self, pieces: Sequence[_Parts], wanted: float, *, is_interrupted: bool = False) -> CertifiedMap:
-        parts = pieces[0]
-        for piece in pieces[1:]:
-            parts = parts.with_(piece)
+        parts = pieces[0].joined(pieces[1:])
         volumes, size = parts.volumes, len(self.codes)
-        width = parts.low.shape[1]
-        low, high = (np.pad(item.sum(axis=0), (0, size - width)) for item in (parts.low, parts.high))
+        low, high = (_widened(item.sum(axis=0)[None], size)[0] for item in (parts.low, parts.high))
         loose = min(1.0, float((parts.loose * volumes).sum()) * (1.0 + _VOLUME_ROUNDING))
         high = (high + loose) * (1.0 + _VOLUME_ROUNDING)
         low, high = np.maximum(0.0, low * (1.0 - _VOLUME_ROUNDING)), np.minimum(1.0, high)
@@ -430,11 +430,10 @@ class _BoxSearch:
         is_switch = self.reader.meets_others(parts.boxes[open_], parts.inner[open_])
         why[open_] = np.where(is_switch, len(names) - 1, len(names))
         found = {}
-        for text in names:
+        for text in dict.fromkeys(names[place - 1] for place in np.flatnonzero(np.bincount(why)) if place):
             chosen = np.isin(why, [place for place, name in enumerate(names, 1) if name == text])
-            if chosen.any() and text not in found:
-                largest = parts.boxes[chosen][volumes[chosen].argmax()]
-                found[text] = Reason(text, float(volumes[chosen].sum()), self.ends(largest))
+            largest = parts.boxes[chosen][volumes[chosen].argmax()]
+            found[text] = Reason(text, float(volumes[chosen].sum()), self.ends(largest))
         return tuple(sorted(found.values(), key=lambda reason: -reason.share))
 
     def ends(self, box: Array) -> dict[str, tuple[float, float]]:

@@ -22,8 +22,8 @@ MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = SUMMED  # relative size of the last coefficients of a resolved series
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
-_BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
-_LAST = 4  # so many of them, because poles between the nodes may leave any two of them small
+BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
+LAST = 4  # so many of them, because poles between the nodes may leave any two of them small
 _HALVINGS = 60
 _NEWTON = 60
 TANGENT = math.sqrt(_RESOLVED)
@@ -121,7 +121,7 @@ def excludes_zero(values: Array) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore"):  # a watched function may be infinite
         coefficients = series(values)
         sizes = np.abs(coefficients)
-        return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > _BEYOND * sizes[:, -_LAST:].max(axis=1))
+        return np.asarray(2 * coefficients[:, 0] - sizes.sum(axis=1) > BEYOND * sizes[:, -LAST:].max(axis=1))
 
 
 def first_descent(
@@ -175,7 +175,7 @@ def _descend(
     noise = (floor + _EPSILON * float(np.abs(values).max())) / NODES[0] ** order
     tail = float(np.abs(coefficients[-2:]).max())
     resolved = not tail > _RESOLVED * size + noise
-    lacking = 0.0 if resolved else _BEYOND * float(np.abs(coefficients[-_LAST:]).max())
+    lacking = 0.0 if resolved else BEYOND * float(np.abs(coefficients[-LAST:]).max())
     if 2 * coefficients[0] - size > lacking:
         return None
     if resolved or depth >= MAX_HALVINGS:

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-from hybrid.motion.chebyshev import NODES, TANGENT, series
+from hybrid.motion.chebyshev import BEYOND, LAST, NODES, TANGENT, series
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.lanes import Operations, Table, carry_out
 from hybrid.tolerances import CANCELLED, NOTHING
@@ -22,7 +22,6 @@ N_POINTS = len(NODES)
 _NODES = np.ascontiguousarray(NODES)
 _TRANSFORM = np.ascontiguousarray(series(np.eye(N_POINTS)))
 _DEEPEST = 6  # halvings of a step: what is not settled by then, a shorter step settles
-_BEYOND = 100.0  # what a series may lack, in units of its last coefficients
 _RESOLVED = CANCELLED  # relative size of the last coefficients of a series that tells the function
 _NEWTON = 40
 _INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
@@ -128,7 +127,11 @@ def searched(row: Table, noise: float, c: Table, slope: Table) -> float:
         size += abs(c[k])
     tail = max(abs(c[N_POINTS - 1]), abs(c[N_POINTS - 2]))
     is_resolved = tail <= _RESOLVED * size + noise
-    if 2.0 * c[0] - size > (0.0 if is_resolved else _BEYOND * tail):
+    lacking = 0.0
+    if not is_resolved:
+        for k in range(N_POINTS - LAST, N_POINTS):
+            lacking = max(lacking, BEYOND * abs(c[k]))
+    if 2.0 * c[0] - size > lacking:
         return _NOWHERE
     if not is_resolved:
         return _DEEPER

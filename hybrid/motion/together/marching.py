@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import chebyshev
 
-from hybrid.motion.chebyshev import points_and_transform
+from hybrid.motion.chebyshev import BEYOND, LAST, points_and_transform
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.descents import first_descent
 from hybrid.motion.together.integrator import (
@@ -32,7 +32,6 @@ ON, MET, ENDED, STUCK, GRAZES = range(5)
 _N_LOOKS = 9
 _LOOKS, _TO_SERIES = points_and_transform(_N_LOOKS)
 _AT_LOOKS = np.ascontiguousarray(chebyshev.chebvander(2 * _LOOKS - 1, N_COEFFICIENTS - 1))
-_BEYOND = 100.0  # what a series may lack, in units of its last coefficients
 _SHORTEST = 16.0  # rounding units of the time
 _HOPELESS = 1e-7  # of the time: a guard whose sign is uncertain on so short a step stays so on a shorter one
 _SHORTER = 8.0
@@ -207,8 +206,10 @@ def _fill_clear(looks: npt.NDArray[np.float64], clear: Flags, m: int) -> None:
                 for j in range(m):
                     c[k, j] += weight * looks[p, g, j]
         for j in range(m):
-            size = 0.0
-            for k in range(_N_LOOKS):
+            size, tail = 0.0, 0.0
+            for k in range(_N_LOOKS - LAST, _N_LOOKS):
                 size += abs(c[k, j])
-            tail = max(abs(c[_N_LOOKS - 1, j]), abs(c[_N_LOOKS - 2, j]))
-            clear[g, j] = 2.0 * c[0, j] - size > _BEYOND * tail
+                tail = max(tail, abs(c[k, j]))
+            for k in range(_N_LOOKS - LAST):
+                size += abs(c[k, j])
+            clear[g, j] = 2.0 * c[0, j] - size > BEYOND * tail

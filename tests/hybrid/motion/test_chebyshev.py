@@ -6,6 +6,7 @@ from hypothesis import assume, given, strategies as st
 from scipy.optimize import brentq
 
 from hybrid.motion.chebyshev import NODES, evaluate, excludes_zero, first_descent, series
+from hybrid.motion.together.descents import searched
 
 
 def descent(function, **known):
@@ -105,4 +106,5 @@ def test_poles_between_the_nodes_are_not_overlooked(start):
             return t - np.tan(t)
 
         assert not excludes_zero(function(NODES)[None])[0]
+        assert np.isfinite(searched(function(NODES), 0.0, np.empty(17), np.empty(16)))
         assert start + first_descent(function, function(NODES)) * (end - start) == pytest.approx(first, abs=1e-11)

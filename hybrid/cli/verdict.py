@@ -141,7 +141,8 @@ def verdict_tables(answer: Answer, units: Units) -> Iterator[RenderableType]:
     state = answer["state"]
     quantities = [*state["q"].items(), *state["v"].items()]
     shown = [(name, _with(number(value), named["coordinates"].get(name))) for name, value in quantities]
-    yield table("State", ("quantity", "value"), shown)
+    if shown:
+        yield table("State", ("quantity", "value"), shown)
     if answer["branches"]:
         has_contacts = any(branch["mode"] for branch in answer["branches"])
         if has_contacts:

@@ -214,7 +214,7 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
     Parameters
     ----------
     known, asked : mapping
-        JSON values by name, of which the layout and the kind are compared first.
+        JSON values by name, of which the layout and the kind are compared first, then in the order of what is asked.
 
     Returns
     -------
@@ -227,7 +227,7 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
     'seed = 1, not 2'
     """
     wanted = json.loads(json.dumps(asked))
-    for name in ("schema", "kind", *sorted({*known, *wanted} - {"schema", "kind"})):
+    for name in dict.fromkeys(("schema", "kind", *wanted, *sorted(known))):
         if known.get(name) != wanted.get(name):
             was, now = _differing(known.get(name), wanted.get(name))
             return f"{name} = {was}, not {now}"

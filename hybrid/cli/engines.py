@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ __all__ = ["engine_options", "opened_engine", "resumption", "store_option", "sto
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_PATIENCE = "10s"
+_PATIENCE = 10.0  # seconds
 
 
 def _needs_distributed(_: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -193,9 +194,26 @@ def _scheduled(address: str) -> Iterator[Executor]:
     for name in ("distributed", "distributed.client", "tornado.application", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        client = Client(address, timeout=_PATIENCE)
+        asyncio.run(asyncio.wait_for(_answered(address), 1.2 * _PATIENCE))
+        client = Client(address, timeout=f"{_PATIENCE} s")
+    except TimeoutError:
+        raise click.UsageError(f"no scheduler answers at {address}: something listens there and is silent") from None
     except (OSError, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise click.UsageError(f"no scheduler answers at {address}: {reason}") from None
+    except (MemoryError, LookupError, AttributeError, AssertionError, EOFError, RuntimeError):
+        raise click.UsageError(f"no scheduler answers at {address}: it is not Dask that does") from None
     with client:
         yield client.get_executor(retries=3)
+
+
+async def _answered(address: str) -> None:
+    """Ask what an address is: a client would wait for ever for something silent, and take greetings for lengths."""
+    from distributed import Security
+    from distributed.core import rpc
+
+    secured = Security().get_connection_args("client")
+    async with rpc(address, timeout=_PATIENCE, connection_args=secured) as asked:
+        kind = (await asked.identity())["type"]
+    if kind != "Scheduler":
+        raise ValueError(f"it is Dask's {kind.lower()}")

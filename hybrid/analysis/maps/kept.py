@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hybrid.analysis.maps.plane import Sweep
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["about_mechanism", "fill_kept", "specification"]
+__all__ = ["about_mechanism", "decide_kept", "fill_from", "specification"]
 
 # What decides a chunk must hang on the map alone: margins of the two methods agree to rounding, not to the bit.
 _MANY = 1 << 20
@@ -76,8 +76,7 @@ def specification(plane: Sweep) -> dict[str, Any]:
     }
 
 
-def fill_kept(
-    draft: Draft,
+def decide_kept(
     plane: Sweep,
     kept: KeptTasks,
     engine: Executor | Engine | None,
@@ -85,11 +84,10 @@ def fill_kept(
     progress: Progress | None,
     failed: Callable[[Chunk, str], None],
 ) -> None:
-    """Work off the tasks of a map that are not kept yet, then put all of them in.
+    """Work off the tasks of a map that are not kept yet.
 
     Parameters
     ----------
-    draft : Draft
     plane : Sweep
     kept : KeptTasks
     engine : concurrent.futures.Executor, or callable that makes one, or None
@@ -100,27 +98,45 @@ def fill_kept(
     Returns
     -------
     None
-        The draft has what is kept, also after an interrupt.
     """
-    cells = draft.verdict.size
-    tasks = chunks(draft.shape, _COMPILED_CELLS if cells >= _MANY else _CELLS)
+    tasks, is_compiled = _tasks(plane)
     todo = [number for number in range(len(tasks)) if number not in kept.done]
-    work = partial(_task, plane, cells >= _MANY)
-    try:
-        for index, arrays in worked_off(
-            work,
-            [tasks[number] for number in todo],
-            engine=engine,
-            failed=lambda index, reason: failed(tasks[todo[index]], reason),
-        ):
-            kept.put(todo[index], arrays)
-            if progress is not None:
-                progress(sum(_size(tasks[number]) for number in kept.done), cells)
-    finally:
-        for number in sorted(kept.done):
-            arrays = kept.get(number)
-            draft.n_general += int(arrays["n_general"])
-            draft.put(tasks[number], _classification(arrays))
+    for index, arrays in worked_off(
+        partial(_task, plane, is_compiled),
+        [tasks[number] for number in todo],
+        engine=engine,
+        failed=lambda index, reason: failed(tasks[todo[index]], reason),
+    ):
+        kept.put(todo[index], arrays)
+        if progress is not None:
+            progress(sum(_size(tasks[number]) for number in kept.done), sum(map(_size, tasks)))
+
+
+def fill_from(kept: KeptTasks, draft: Draft, plane: Sweep) -> None:
+    """Put the tasks that are kept into a map.
+
+    Parameters
+    ----------
+    kept : KeptTasks
+    draft : Draft
+    plane : Sweep
+
+    Returns
+    -------
+    None
+    """
+    tasks, _ = _tasks(plane)
+    for number in sorted(kept.done):
+        arrays = kept.get(number)
+        draft.n_general += int(arrays["n_general"])
+        draft.put(tasks[number], _classification(arrays))
+
+
+def _tasks(plane: Sweep) -> tuple[tuple[Chunk, ...], bool]:
+    """The chunks of a map, and whether they are decided by compiled operations."""
+    shape = (plane.axes[0].cells, plane.axes[1].cells)
+    is_compiled = shape[0] * shape[1] >= _MANY
+    return chunks(shape, _COMPILED_CELLS if is_compiled else _CELLS), is_compiled
 
 
 def _size(chunk: Chunk) -> int:

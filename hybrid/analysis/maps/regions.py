@@ -13,7 +13,7 @@ from hybrid.analysis.kept_tasks import kept_tasks
 from hybrid.analysis.maps.axes import Axis, swept_units
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, fill
-from hybrid.analysis.maps.kept import fill_kept, specification
+from hybrid.analysis.maps.kept import decide_kept, fill_from, specification
 from hybrid.analysis.maps.plane import RegionCodes, Sweep, plane_of
 from hybrid.analysis.maps.region_map import RegionMap
 from hybrid.analysis.maps.store import check_folder, finished_group, map_of, save_map
@@ -125,7 +125,13 @@ def region_map(
 
 
 def _completed(
-    plane: Sweep, draft: Draft, work: Callable[..., None], *, keeps: bool, with_boundaries: bool
+    plane: Sweep,
+    draft: Draft,
+    work: Callable[..., None],
+    collect: Callable[[], None] | None = None,
+    *,
+    keeps: bool,
+    with_boundaries: bool,
 ) -> RegionMap:
     """The map that some work fills in, or what is there of it after an interrupt."""
     failures: dict[Chunk, str] = {}
@@ -134,13 +140,21 @@ def _completed(
     try:
         with interruptible(keeps=keeps):
             work(failed=lambda chunk, why: failures.update({chunk: why}))
-            if with_boundaries:
-                boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
-            is_complete = not failures
+            is_complete = True
     except KeyboardInterrupt:
         if not keeps:
             raise
-    return _finished(plane, draft, boundaries, is_complete, _named(plane, failures))
+    if collect is not None:  # all that is kept, whenever the interrupt came
+        collect()
+    if is_complete and with_boundaries:
+        try:
+            with interruptible(keeps=keeps):
+                boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
+        except KeyboardInterrupt:
+            if not keeps:
+                raise
+            is_complete = False
+    return _finished(plane, draft, boundaries, is_complete and not failures, _named(plane, failures))
 
 
 def _kept(
@@ -163,8 +177,9 @@ def _kept(
             return known
         return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)
     with kept_tasks(folder, about) as kept:
-        work = partial(fill_kept, draft, plane, kept, engine, progress=progress)
-        found = _completed(plane, draft, work, keeps=keeps, with_boundaries=with_boundaries)
+        work = partial(decide_kept, plane, kept, engine, progress=progress)
+        collect = partial(fill_from, kept, draft, plane)
+        found = _completed(plane, draft, work, collect, keeps=keeps, with_boundaries=with_boundaries)
         save_map(found, folder, about=about)
         if found.is_complete:
             kept.remove()

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -292,11 +293,41 @@ def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
     assert all("phi = " in text and "nothing is known" in text for text in found.failures)
 
 
+def test_ctrl_c_behind_the_last_piece_waits_for_the_answer(monkeypatch, tmp_path, capsys):
+    """Put together from its pieces, the map is complete: none of them was missing when the interrupt came."""
+    get, came = keeping.KeptTasks.get, []
+
+    def interrupted(kept, number):
+        if not came:
+            came.append(number)
+            signal.raise_signal(signal.SIGINT)
+        return get(kept, number)
+
+    monkeypatch.setattr(keeping.KeptTasks, "get", interrupted)
+    assert main([*MAP, "--store", str(tmp_path / "map"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert came and answer["complete"]
+    assert sum(answer["verdict_fractions"].values()) == pytest.approx(1.0)
+
+
+def greet(listening, greeting):
+    with listening.accept()[0] as other:
+        other.sendall(greeting)
+        while other.recv(1 << 16):  # until the other side has enough
+            pass
+
+
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, capsys):
     nowhere = f"tcp://{'.'.join(['127', '0', '0', '1'])}:9"
-    monkeypatch.setattr(engines, "_PATIENCE", "300ms")
+    monkeypatch.setattr(engines, "_PATIENCE", 0.3)
     assert main([*MAP, f"--scheduler={nowhere}"]) == 2
     assert f"no scheduler answers at {nowhere}" in capsys.readouterr().err
+    for greeting, reason in ((b"", "silent"), (b"SSH-2.0-OpenSSH_9.2p1\r\n", "not Dask")):
+        with socket.create_server((HERE, 0)) as listening:
+            elsewhere = f"tcp://{HERE}:{listening.getsockname()[1]}"
+            threading.Thread(target=greet, args=(listening, greeting), daemon=True).start()
+            assert main([*MAP, f"--scheduler={elsewhere}"]) == 2
+        assert reason in capsys.readouterr().err
     assert main([*MAP, f"--scheduler={nowhere}", "--workers=2"]) == 2
     assert "leave out --workers" in capsys.readouterr().err
 

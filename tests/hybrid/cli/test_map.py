@@ -83,7 +83,7 @@ def test_a_stored_map_holds_every_cell(capsys, tmp_path):
 def test_a_finished_store_is_read_and_another_map_is_refused_with_the_difference(capsys, tmp_path, monkeypatch):
     folder = tmp_path / "map"
     before = answer(capsys, *SMALL, "--store", str(folder))
-    monkeypatch.setattr("hybrid.analysis.maps.regions.fill_kept", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("hybrid.analysis.maps.regions.decide_kept", lambda *_, **__: pytest.fail("computed"))
     assert answer(capsys, *SMALL, "--store", str(folder)) == before
     assert main([*SMALL, "--store", str(folder)]) == 0
     assert f"Read from {folder}, where it was kept." in capsys.readouterr().out

@@ -113,6 +113,7 @@ class Ensemble(AbstractDisplayed):
             raise StateError(f"no coordinate {coordinate!r}; there are {', '.join(coordinates)}")
         return self.columns.index(coordinate)
 
+    @checks_arguments
     def counts(self, of: tuple[str | None, ...]) -> dict[str, int]:
         """How often each termination or verdict occurs, the most frequent first.
 

@@ -45,6 +45,9 @@ def test_motions_are_those_of_single_calls():
         kinds.update(event.kind.name for event in motion.events)
     assert found.events == dict(kinds) and sum(kinds.values()) > 3
     assert sum(found.counts(found.verdict).values()) == 25 == sum(found.handed_over.values())
+    for wrong in (3, "x"):
+        with pytest.raises(ArgumentError, match="counts: of must be"):
+            found.counts(wrong)
 
 
 def test_a_draw_depends_on_the_seed_and_its_number_only():

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LINE = 80
 WORD = re.compile(r"[A-Za-z_]\w*")
+FIELD = re.compile(r"^:(ivar|vartype) (\w+(?:, \w+)+): ?(.*)$")
 TYPED = re.compile(r"^[\w, *]+ : (.*)$|^([A-Z]\w+)$|:class:`([^`]+)`", re.MULTILINE)  # types that a docstring names
 PACKAGES = ("hybrid", "lcp", "mechanisms")
 
@@ -187,6 +188,28 @@ def write(app: "Sphinx") -> None:
     (folder / "index.rst").write_text(index(pages), encoding="utf-8")
 
 
+def one_name_a_field(lines: list[str]) -> list[str]:
+    """Give each of several attributes of one description its own: Sphinx takes all names but the last for a type."""
+    blocks: list[list[str]] = []
+    for line in lines:
+        if blocks and (not line or line[0].isspace()):
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    found = []
+    for first, *rest in blocks:
+        match = FIELD.match(first)
+        begins = [first] if match is None else [f":{match[1]} {name}: {match[3]}" for name in match[2].split(", ")]
+        for begin in begins:
+            found += [begin, *rest]
+    return found
+
+
+def describe(app: "Sphinx", what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    """Mend what the extension for NumPy's docstrings has written."""
+    lines[:] = one_name_a_field(lines)
+
+
 def link_types(app: "Sphinx", doctree: "nodes.document") -> None:
     """Let the names of types and calls lead to their pages; in "array, shape (n,)" n is a number and leads nowhere."""
     from sphinx import addnodes  # the tests read this module where Sphinx is not installed
@@ -221,6 +244,7 @@ def complain(app: "Sphinx", env: object, node: "nodes.Element", content: object)
 def setup(app: "Sphinx") -> dict[str, bool]:
     """Write the pages at the start of a build."""
     app.connect("builder-inited", write)
+    app.connect("autodoc-process-docstring", describe, priority=600)  # behind napoleon
     app.connect("doctree-read", link_types)
     app.connect("missing-reference", complain)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -119,6 +119,15 @@ def test_fields_of_every_class_are_described(api, documented):
     assert [(name, field.name) for name, field, text in fields(api, documented) if text is None] == []
 
 
+def test_attributes_of_one_description_have_a_field_each(api):
+    """Sphinx reads ``:ivar termination, verdict:`` as an attribute ``verdict`` of the type ``termination,``."""
+    lines = [":ivar a, W_N: Both of", "          them.", ":vartype a, W_N: array, (n,)", ":ivar c: Alone."]
+    assert api.one_name_a_field(lines) == [
+        *(":ivar a: Both of", "          them.", ":ivar W_N: Both of", "          them."),
+        *(":vartype a: array, (n,)", ":vartype W_N: array, (n,)", ":ivar c: Alone."),
+    ]
+
+
 def test_arrays_have_shapes(api, documented):
     missing = []
     for name, value in functions(documented).items():

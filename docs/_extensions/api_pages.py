@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LINE = 80
 WORD = re.compile(r"[A-Za-z_]\w*")
 FIELD = re.compile(r"^:(ivar|vartype) (\w+(?:, \w+)+): ?(.*)$")
+ARRAY = re.compile(r"[~\w.]*ndarray\[tuple\[[~\w.]*Any, \.\.\.\], [~\w.]*dtype\[[~\w.]*?(\w+)\]\]")
+ARRAY_LIKE = re.compile(r"[~\w.]*_Buffer \| .*_NestedSequence\[complex \| bytes \| str\]")
 TYPED = re.compile(r"^[\w, *]+ : (.*)$|^([A-Z]\w+)$|:class:`([^`]+)`", re.MULTILINE)  # types that a docstring names
 PACKAGES = ("hybrid", "lcp", "mechanisms")
 
@@ -210,6 +212,23 @@ def describe(app: "Sphinx", what: str, name: str, value: object, options: object
     lines[:] = one_name_a_field(lines)
 
 
+def named_types(text: str | None) -> str | None:
+    """Call the types of arrays in a signature by their names again: they are shown as what stands behind them."""
+    return text and ARRAY_LIKE.sub("ArrayLike", ARRAY.sub(r"NDArray[\1]", text))
+
+
+def sign(
+    app: "Sphinx", what: str, name: str, value: object, options: object, taken: str | None, given: str | None
+) -> tuple[str | None, str | None]:
+    """Write the types of a signature."""
+    return named_types(taken), named_types(given)
+
+
+def skip(app: "Sphinx", what: str, name: str, member: object, leaves_out: bool, options: object) -> bool | None:
+    """Leave out the fields of named tuples, which their class describes."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
 def link_types(app: "Sphinx", doctree: "nodes.document") -> None:
     """Let the names of types and calls lead to their pages; in "array, shape (n,)" n is a number and leads nowhere."""
     from sphinx import addnodes  # the tests read this module where Sphinx is not installed
@@ -245,6 +264,8 @@ def setup(app: "Sphinx") -> dict[str, bool]:
     """Write the pages at the start of a build."""
     app.connect("builder-inited", write)
     app.connect("autodoc-process-docstring", describe, priority=600)  # behind napoleon
+    app.connect("autodoc-process-signature", sign)
+    app.connect("autodoc-skip-member", skip)
     app.connect("doctree-read", link_types)
     app.connect("missing-reference", complain)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

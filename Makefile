@@ -44,9 +44,9 @@ test-long: $(READY) ## run the tests that take minutes
 	@echo "==> running the long tests on $(WORKERS) processes"
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m long
 
-test-browser: $(READY) ## drive the explorer in a headless Chromium (chromium and npm are needed)
-	@for tool in chromium npm; do command -v $$tool >/dev/null || { \
-	    echo "error: '$$tool' was not found; install it (Debian and Ubuntu: apt install chromium npm)" >&2; exit 1; }; done
+test-browser: $(READY) ## drive the explorer in a headless Chromium (chromium, ffmpeg and npm are needed)
+	@for tool in chromium ffmpeg npm; do command -v $$tool >/dev/null || { \
+	    echo "error: '$$tool' was not found; install it (Debian and Ubuntu: apt install chromium ffmpeg npm)" >&2; exit 1; }; done
 	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -c constraints.txt --no-build-isolation -e '.[browser]'
 	@npm install --prefix out/browser --silent --no-audit --no-fund axe-core@$(AXE)
 	@echo "==> driving the explorer in a browser"

@@ -21,7 +21,7 @@ N_NODES = 17
 MAX_HALVINGS = 12
 _EPSILON = float(np.finfo(float).eps)
 _RESOLVED = SUMMED  # relative size of the last coefficients of a resolved series
-_INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
+INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 BEYOND = 100.0  # what an unresolved series may lack, in units of its last coefficients
 LAST = 4  # so many of them, because poles between the nodes may leave any two of them small
 _HALVINGS = 60
@@ -153,7 +153,7 @@ def first_descent(
     >>> round(first_descent(graze, graze(NODES)), 9)
     0.49999
     """
-    if start is not None and float(np.abs(values).max()) <= _INDISTINCT * floor:
+    if start is not None and float(np.abs(values).max()) <= INDISTINCT * floor:
         return None  # a zero that lasts, not one from which the function falls
     return _descend(function, values, 0.0, 1.0, start, floor, 0)
 

@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 import numpy.typing as npt
 
-from hybrid.motion.chebyshev import BEYOND, LAST, NODES, TANGENT, series
+from hybrid.motion.chebyshev import BEYOND, INDISTINCT, LAST, NODES, TANGENT, series
 from hybrid.motion.steps import N_COEFFICIENTS
 from hybrid.motion.together.lanes import Operations, Table, carry_out
 from hybrid.tolerances import CANCELLED, NOTHING
@@ -24,7 +24,6 @@ _TRANSFORM = np.ascontiguousarray(series(np.eye(N_POINTS)))
 _DEEPEST = 6  # halvings of a step: what is not settled by then, a shorter step settles
 _RESOLVED = CANCELLED  # relative size of the last coefficients of a series that tells the function
 _NEWTON = 40
-_INDISTINCT = 16.0  # values of so many roundings are those of a function that stays at its zero
 _EPSILON = float(np.finfo(float).eps)
 _TANGENT, _KNOWN = TANGENT, KNOWN
 _NOWHERE, _OPEN, _DEEPER = np.inf, -1.0, -2.0
@@ -218,13 +217,13 @@ def first_descent(
             size = max(size, abs(row[p]))
         if depth == 0:
             is_zero |= abs(start) <= _KNOWN * size and (may_be_zero or start < 0.0)
-            if abs(start) <= _INDISTINCT * floor:
+            if abs(start) <= INDISTINCT * floor:
                 is_zero |= start < 0.0 or (rises and row[N_POINTS - 1] > start)
             if start < 0.0 and not is_zero:
                 return 0.0 if has_been_above and row[0] < start else _OPEN
         noise = 8.0 * _EPSILON * size + floor
         if is_zero and low == 0.0:
-            if size <= _INDISTINCT * floor:
+            if size <= INDISTINCT * floor:
                 continue  # a zero that lasts, not one from which the function falls
             noise = divided(row, start, noise)
         place = searched(row, noise, c, slope)

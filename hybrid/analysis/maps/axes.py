@@ -10,6 +10,7 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.declaration import evaluate, parse_expression
+from hybrid.declaration.names import suggestion
 from hybrid.dynamics import pin_names
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
@@ -209,7 +210,9 @@ def check_axes(
     names = [axis.name for axis in axes]
     for name in names:
         if name not in known:
-            raise StateError(f"{word} {name}: no such pin or parameter; there are {', '.join(known)}")
+            near = suggestion(name, known)
+            hint = f"{near} There" if near else "there"
+            raise StateError(f"{word} {name}: no such pin or parameter; {hint} are {', '.join(known)}")
         if names.count(name) > 1:
             raise StateError(f"{word} {name} is given twice")
         if name in pins or name in parameters:

@@ -49,7 +49,7 @@ def test_bad_text_is_refused_in_words(text, words):
     ("axes", "given", "words"),
     [
         (["phi=0:1:2"], {}, "two axes"),
-        (["phi=0:1:2", "phi_dto=0:1:2"], {}, "no such pin or parameter"),
+        (["phi=0:1:2", "phi_dto=0:1:2"], {}, r"did you mean 'phi_dot'\? There are x, y, "),
         (["phi=0:1:2", "phi=0:1:2"], {}, "given twice"),
         (["phi=0:1:2", "phi_dot=0:1:2"], {"pins": {"phi": 1}}, "is also given a value; remove one"),
         (["phi=0:1:2", "mu=0:1:2"], {"parameters": {"mu": 1}}, "is also given a value; remove one"),

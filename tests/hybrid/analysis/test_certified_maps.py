@@ -223,8 +223,9 @@ def test_the_work_ends_with_bounds_that_hold():
 @pytest.mark.long
 def test_the_work_ends_where_divisions_do_not_help():
     """No interval arithmetic has the sine of 1e300, the text of which is no float: however small the boxes are."""
+    most = 10_000_000  # by default; without a rule that ends the work, these are spent
     found = rod(["mu=0:1", "phi_dot=-3:3"], {"phi": 1e300}, gap=1e-2)
-    assert not found.complete and found.gap > 0.5 and found.evaluations < 400_000
+    assert not found.complete and found.gap > 0.5 and found.evaluations < most / 10
     low, high = found.regions["slide-"]
     assert low < 0.2 and high == 1.0 and None in found.absent.values()
     least = certified_friction(dynamics_of("rod_on_incline"), over=[Axis.parse("m=0:1")], pins={"phi": 1})

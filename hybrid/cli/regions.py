@@ -95,8 +95,8 @@ def _ending(found: RegionMap, store: Path | None, *, is_drawn: bool) -> tuple[Ex
         lines += [f"... and {more} more"] if more > 0 else []
         return ExitStatus.NOT_COMPUTED, "\n".join(lines)
     if not found.is_complete:
-        missing = f"{found.n_missing} of {found.cells} cells are missing"
-        return ExitStatus.INTERRUPTED, f"interrupted: {missing}; {resumption(store)}"
+        missing = f"{found.n_missing} of {found.cells} cells" if found.n_missing else "the curves between regions"
+        return ExitStatus.INTERRUPTED, f"interrupted: {missing} are missing; {resumption(store)}"
     return None if is_drawn else (ExitStatus.INTERRUPTED, "interrupted: the map is not drawn")
 
 

@@ -101,6 +101,7 @@ def decide_kept(
     """
     tasks, is_compiled = _tasks(plane)
     todo = [number for number in range(len(tasks)) if number not in kept.done]
+    done, total = sum(_size(tasks[number]) for number in kept.done), sum(map(_size, tasks))
     for index, arrays in worked_off(
         partial(_task, plane, is_compiled),
         [tasks[number] for number in todo],
@@ -108,8 +109,9 @@ def decide_kept(
         failed=lambda index, reason: failed(tasks[todo[index]], reason),
     ):
         kept.put(todo[index], arrays)
+        done += _size(tasks[todo[index]])
         if progress is not None:
-            progress(sum(_size(tasks[number]) for number in kept.done), sum(map(_size, tasks)))
+            progress(done, total)
 
 
 def fill_from(kept: KeptTasks, draft: Draft, plane: Sweep) -> None:

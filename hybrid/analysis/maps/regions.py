@@ -121,40 +121,46 @@ def region_map(
     if store is not None:
         return _kept(plane, draft, Path(store), executor, progress, keeps=keeps, with_boundaries=with_boundaries)
     work = partial(fill, draft, plane, executor, chunk_cells=chunk_cells, progress=progress)
-    return _completed(plane, draft, work, keeps=keeps, with_boundaries=with_boundaries)
+    failures, is_decided = _decided(work, keeps=keeps)
+    return _completed(plane, draft, failures, is_decided, keeps=keeps, with_boundaries=with_boundaries)
+
+
+def _decided(work: Callable[..., None], *, keeps: bool) -> tuple[dict[Chunk, str], bool]:
+    """The chunks at which some work has failed and why, and whether it came to its end."""
+    failures: dict[Chunk, str] = {}
+    work = partial(work, failed=lambda chunk, why: failures.update({chunk: why}))
+    return failures, _comes_to_its_end(work, keeps=keeps)
+
+
+def _comes_to_its_end(work: Callable[[], None], *, keeps: bool) -> bool:
+    """Work until it is done, or until an interrupt if what is there by then is kept."""
+    try:
+        with interruptible(keeps=keeps):
+            work()
+    except KeyboardInterrupt:
+        if not keeps:
+            raise
+        return False
+    return True
 
 
 def _completed(
     plane: Sweep,
     draft: Draft,
-    work: Callable[..., None],
-    collect: Callable[[], None] | None = None,
+    failures: Mapping[Chunk, str],
+    is_decided: bool,
     *,
     keeps: bool,
     with_boundaries: bool,
 ) -> RegionMap:
-    """The map that some work fills in, or what is there of it after an interrupt."""
-    failures: dict[Chunk, str] = {}
-    boundaries: tuple[Boundary, ...] = ()
-    is_complete = False
-    try:
-        with interruptible(keeps=keeps):
-            work(failed=lambda chunk, why: failures.update({chunk: why}))
-            is_complete = True
-    except KeyboardInterrupt:
-        if not keeps:
-            raise
-    if collect is not None:  # all that is kept, whenever the interrupt came
-        collect()
-    if is_complete and with_boundaries:
-        try:
-            with interruptible(keeps=keeps):
-                boundaries = trace_boundaries(plane, draft.codes(), draft.dictionary)
-        except KeyboardInterrupt:
-            if not keeps:
-                raise
-            is_complete = False
-    return _finished(plane, draft, boundaries, is_complete and not failures, _named(plane, failures))
+    """A map of its cells, with the curves between its regions if they are wanted and all cells are there."""
+    boundaries: list[Boundary] = []
+    is_complete = is_decided
+    if is_decided and with_boundaries:
+        is_complete = _comes_to_its_end(
+            lambda: boundaries.extend(trace_boundaries(plane, draft.codes(), draft.dictionary)), keeps=keeps
+        )
+    return _finished(plane, draft, tuple(boundaries), is_complete and not failures, _named(plane, failures))
 
 
 def _kept(
@@ -177,9 +183,9 @@ def _kept(
             return known
         return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)
     with kept_tasks(folder, about) as kept:
-        work = partial(decide_kept, plane, kept, engine, progress=progress)
-        collect = partial(fill_from, kept, draft, plane)
-        found = _completed(plane, draft, work, collect, keeps=keeps, with_boundaries=with_boundaries)
+        failures, is_decided = _decided(partial(decide_kept, plane, kept, engine, progress=progress), keeps=keeps)
+        fill_from(kept, draft, plane)  # all that is there, whenever an interrupt came
+        found = _completed(plane, draft, failures, is_decided, keeps=keeps, with_boundaries=with_boundaries)
         save_map(found, folder, about=about)
         if found.is_complete:
             kept.remove()

@@ -293,8 +293,9 @@ def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
     assert all("phi = " in text and "nothing is known" in text for text in found.failures)
 
 
-def test_ctrl_c_behind_the_last_piece_waits_for_the_answer(monkeypatch, tmp_path, capsys):
-    """Put together from its pieces, the map is complete: none of them was missing when the interrupt came."""
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_ctrl_c_behind_the_last_piece_waits_for_the_answer(monkeypatch, tmp_path, capsys, is_drawn):
+    """Put together from its pieces, a map lacks no cell; it says that it lacks the curves of a picture."""
     get, came = keeping.KeptTasks.get, []
 
     def interrupted(kept, number):
@@ -304,10 +305,16 @@ def test_ctrl_c_behind_the_last_piece_waits_for_the_answer(monkeypatch, tmp_path
         return get(kept, number)
 
     monkeypatch.setattr(keeping.KeptTasks, "get", interrupted)
-    assert main([*MAP, "--store", str(tmp_path / "map"), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
-    assert came and answer["complete"]
+    call = [*MAP, "--store", str(tmp_path / "map"), "--json"]
+    call += ["--plot", str(tmp_path / "map.svg")] if is_drawn else []
+    assert main(call) == (130 if is_drawn else 0)
+    printed = capsys.readouterr()
+    answer = json.loads(printed.out)
+    assert came and answer["complete"] == (not is_drawn)
+    assert ("the curves between regions are missing" in printed.err) == is_drawn
     assert sum(answer["verdict_fractions"].values()) == pytest.approx(1.0)
+    assert main(call) == 0
+    assert json.loads(capsys.readouterr().out)["complete"]
 
 
 def greet(listening, greeting):

@@ -293,6 +293,15 @@ def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
     assert all("phi = " in text and "nothing is known" in text for text in found.failures)
 
 
+@pytest.fixture
+def terminal():
+    """Ctrl-C as at a terminal: a process that a shell starts in its background ignores it."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)
+
+
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("is_drawn", [False, True])
 def test_ctrl_c_behind_the_last_piece_waits_for_the_answer(monkeypatch, tmp_path, capsys, is_drawn):
     """Put together from its pieces, a map lacks no cell; it says that it lacks the curves of a picture."""

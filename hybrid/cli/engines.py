@@ -59,13 +59,15 @@ def engine_options(command: Command) -> Command:
     return workers(scheduler(command))
 
 
-def _folder(_: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
+def _folder(context: click.Context, option: click.Parameter, folder: Path | None) -> Path | None:
     """A folder that a result can be kept in or read from, or the reason why not, before anything is computed."""
     if folder is None:
         return None
-    from hybrid.analysis.maps.store import check_folder
+    from hybrid.analysis.maps.store import check_folder, is_finished
     from hybrid.errors import StateError
 
+    if not is_finished(folder):  # which is read, wherever it is
+        OutputPath(is_folder=True).convert(folder, option, context)
     try:
         check_folder(folder, may_be_finished=True)  # of what, is asked later
     except StateError as error:
@@ -91,7 +93,7 @@ def store_option(help_text: str) -> Callable[[Command], Command]:
     """
     return click.option(
         "--store",
-        type=OutputPath(is_folder=True),
+        type=click.Path(path_type=Path),
         metavar="DIR",
         callback=_folder,
         help=f"{help_text}; what is finished is kept, and the same command goes on.",

@@ -1,6 +1,7 @@
 """``painleve map``: the rod's phase plane against areas by quadrature; plots, stored maps, interrupts."""
 
 import json
+import os
 from math import atan, pi, sin, sqrt
 
 import pytest
@@ -87,6 +88,11 @@ def test_a_finished_store_is_read_and_another_map_is_refused_with_the_difference
     assert answer(capsys, *SMALL, "--store", str(folder)) == before
     assert main([*SMALL, "--store", str(folder)]) == 0
     assert f"Read from {folder}, where it was kept." in capsys.readouterr().out
+    with monkeypatch.context() as context:
+        context.setattr("os.access", lambda path, mode: mode == os.R_OK)  # as on a disk that is only read
+        assert answer(capsys, *SMALL, "--store", str(folder)) == before
+        assert main([*SMALL, "--store", str(tmp_path / "other")]) == 2
+        assert "cannot be written" in capsys.readouterr().err
     drawing = tmp_path / "map.svg"
     assert main([*SMALL, "--store", str(folder), "--plot", str(drawing)]) == 0  # curves are traced for it
     assert drawing.exists()

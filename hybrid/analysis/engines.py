@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -17,7 +19,10 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
 
 from hybrid.errors import ComputationError, HybridError
 
@@ -80,8 +85,8 @@ def worked_off(
         suspects = yield from _round(work, tasks, deque(range(len(tasks))), engine, failed)
         if suspects:
             raise ComputationError(
-                "the executor has lost tasks: a process of it has died, or its scheduler;"
-                " a function that makes executors can replace it"
+                "the executor has lost tasks: a process of it has died, or its scheduler; start that anew"
+                " (a function that makes executors would do so), and with a store the same call goes on"
             )
         return
     waiting = deque(range(len(tasks)))
@@ -122,8 +127,9 @@ def _round(
                 yield futures.pop(future), future.result()
         return []
     finally:
-        for future in futures:
-            future.cancel()
+        if not isinstance(executor, Processes):  # which end, and before Python 3.12 trip over what was cancelled
+            for future in futures:
+                future.cancel()
 
 
 def _tell(failed: Callable[[int, str], None] | None, number: int, error: BaseException) -> None:
@@ -135,6 +141,9 @@ def _tell(failed: Callable[[int, str], None] | None, number: int, error: BaseExc
 class Processes(ProcessPoolExecutor):
     """Processes that end at once where an error, or Ctrl-C, ends the work: what they are at is of no use any more.
 
+    Results travel in files. A process that ends, or is killed, while it sends a long message leaves a part of it, and
+    the rest would be waited for without end; that of a file's name is short enough to be sent at once or not at all.
+
     Parameters
     ----------
     number : int
@@ -142,12 +151,42 @@ class Processes(ProcessPoolExecutor):
 
     def __init__(self, number: int) -> None:
         self._is_over = multiprocessing.Event()
+        self._folder = tempfile.TemporaryDirectory(prefix="painleve-", ignore_cleanup_errors=True)
         super().__init__(number, initializer=_begin_as_worker, initargs=(self._is_over,))
+
+    def submit(self, work: Callable[..., Found], /, *args: Any, **named: Any) -> Future[Found]:
+        """Hand out a task, as any executor does."""
+        return super().submit(_by_file, self._folder.name, work, *args, **named)
 
     def __exit__(self, kind: type[BaseException] | None, *error: Any) -> bool | None:
         if kind is not None:
             self._is_over.set()
-        return super().__exit__(kind, *error)
+        with self._folder:
+            return super().__exit__(kind, *error)
+
+
+def _by_file(folder: str, work: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    return _Sent(work(*args, **named), folder)
+
+
+@attrs.frozen
+class _Sent:
+    """A result on its way: pickled, it is the name of a file; read again, it is the result."""
+
+    found: Any
+    folder: str
+
+    def __reduce__(self) -> tuple[Callable[[Path], Any], tuple[Path]]:
+        with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
+            pickle.dump(self.found, file, pickle.HIGHEST_PROTOCOL)
+        return _received, (Path(file.name),)
+
+
+def _received(path: Path) -> Any:
+    with path.open("rb") as file:
+        found = pickle.load(file)  # written by a process of ours, in a folder that no one else may read
+    path.unlink()
+    return found
 
 
 def _begin_as_worker(is_over: Event) -> None:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -14,6 +15,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -255,6 +258,54 @@ def test_processes_end_at_once_where_ctrl_c_ends_the_work():
             time.sleep(0.01)
         raise KeyboardInterrupt
     assert time.monotonic() - begin < 60.0
+
+
+def sent_whole(connection, message, send=Connection._send_bytes):
+    """What a pipe does not take whole ends somewhere in it where the sender is killed."""
+    if len(message) > select.PIPE_BUF:
+        os.kill(os.getpid(), signal.SIGKILL)
+    send(connection, message)
+
+
+def half_a_megabyte(number):
+    Connection._send_bytes = sent_whole
+    return np.full(1 << 16, number)
+
+
+def test_a_process_that_is_killed_leaves_no_part_of_a_message():
+    with engines.opened_engine(2, None, is_long=False) as engine:
+        found = dict(worked_off(half_a_megabyte, range(6), engine=engine))
+    assert sorted(found) == list(range(6))
+    assert all((array == number).all() and len(array) == 1 << 16 for number, array in found.items())
+
+
+LARGE = [word.replace(":400", ":2500") for word in MAP] + ["--workers=2", "--json"]
+
+
+def children(pid):
+    return [int(word) for path in Path(f"/proc/{pid}/task").glob("*/children") for word in path.read_text().split()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("who", ["one of its processes", "the program"])
+def test_whoever_gets_a_signal_at_random_the_map_ends(who):
+    """A process that is killed is replaced, and Ctrl-C is answered, whatever was on its way between them."""
+    drawn, n_sent = random.Random(4), 0
+    for _ in range(12):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "hybrid", *LARGE], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        while not (found := children(child.pid)):
+            time.sleep(0.01)
+        time.sleep(drawn.uniform(0.0, 1.5))
+        is_sent = who == "the program" or (found := children(child.pid)) != []
+        if is_sent:
+            os.kill(*((child.pid, signal.SIGINT) if who == "the program" else (drawn.choice(found), signal.SIGKILL)))
+        out, err = child.communicate(timeout=100)
+        assert child.returncode == (130 if who == "the program" else 0) and "Traceback" not in err
+        assert json.loads(out)["complete"] == (who != "the program")
+        n_sent += is_sent
+    assert n_sent >= 6
 
 
 def test_poison_stops_no_other_task():

@@ -1,5 +1,6 @@
-"""Settings that hold for the whole suite."""
+"""Settings and fixtures of the whole suite."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,11 @@ def pytest_collection_modifyitems(items):
         test, _, _ = item.nodeid.partition("[")
         if listed & {file, test, item.nodeid}:
             item.add_marker(pytest.mark.long)
+
+
+@pytest.fixture
+def terminal():
+    """Ctrl-C raises as at a terminal: a process that a shell starts in its background ignores it."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, usual)

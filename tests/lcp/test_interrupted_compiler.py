@@ -20,15 +20,7 @@ def _interrupting(x):
     return lambda x: x
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C raises, whatever the process was started with: a job in the background of a shell ignores it."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
-
-
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("terminal")
 def test_an_interrupt_waits_for_the_compiler_and_is_raised(monkeypatch):
     monkeypatch.setattr(compilation, "kept_in", lambda _: None)  # what was kept on disk would not be compiled again
     doubled = compilation.compiled(lambda x: 2 * interrupting(x))

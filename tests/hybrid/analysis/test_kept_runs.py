@@ -287,6 +287,7 @@ def children(pid):
 
 
 @pytest.mark.long
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("who", ["one of its processes", "the program"])
 def test_whoever_gets_a_signal_at_random_the_map_ends(who):
     """A process that is killed is replaced, and Ctrl-C is answered, whatever was on its way between them."""
@@ -345,14 +346,6 @@ def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
     assert not found.is_complete
     assert 80 <= found.n_missing <= 160
     assert all("phi = " in text and "nothing is known" in text for text in found.failures)
-
-
-@pytest.fixture
-def terminal():
-    """Ctrl-C as at a terminal: a process that a shell starts in its background ignores it."""
-    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, usual)
 
 
 @pytest.mark.usefixtures("terminal")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.equations import Terms
 
-__all__ = ["check_accuracy", "check_consistency", "check_mass", "check_regularity", "lacks_mass", "project_state"]
+__all__ = [
+    "check_accuracy",
+    "check_angles",
+    "check_consistency",
+    "check_mass",
+    "check_regularity",
+    "lacks_mass",
+    "project_state",
+]
 
 
 Array = NDArray[np.float64]
@@ -98,6 +107,50 @@ def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> N
         raise StateError(
             f"{dynamics.name}: no {what} nearby satisfies the constraints; they contradict each other there ({listed})"
         )
+
+
+_FARTHEST = 1e5  # radians: a gap counts as zero within 1e-9 of them (Tolerances.gap), 1e-4 of the length that turns
+
+
+def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
+    """Refuse angles of so many turns that gaps, which are judged next to them, are known no more.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (..., n)
+        NaN where there is no position.
+    t : array_like, (...)
+        Time.
+
+    Returns
+    -------
+    None
+        No angle is larger than 1e5 radians.
+
+    Raises
+    ------
+    StateError
+        With the value within half a turn to take instead.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> check_angles(derive(mechanisms.load("rod_on_incline")), np.array([0.0, 0.0, 3.0]))
+    """
+    radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
+    far = (np.abs(q) > _FARTHEST * radians) & (radians > 0.0)
+    if not far.any():
+        return
+    place = tuple(np.argwhere(far)[0])
+    name, value = dynamics.mechanism.coordinates[place[-1]], float(np.asarray(q)[place])
+    radian = float(np.broadcast_to(radians, far.shape)[place])
+    within = radian * math.atan2(math.sin(value / radian), math.cos(value / radian))
+    raise StateError(
+        f"{name} = {value:g} turns by more than {_FARTHEST:g} radians, next to which gaps are judged too coarsely; "
+        f"take {name} = {within:.12g}"
+    )
 
 
 def check_consistency(dynamics: Dynamics, state: State, *, tolerances: Tolerances = Tolerances()) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
+from hybrid.dynamics.consistency import check_angles
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
@@ -272,6 +273,7 @@ def solve_states(
 
 def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolerances: Tolerances) -> States:
     q, reached = _solve_positions(dynamics, pins, tolerances, branch)
+    check_angles(dynamics, q, t=pins.time)
     v = _solve_velocities(dynamics, pins, q)
     v = np.where(_repeats(dynamics, pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)

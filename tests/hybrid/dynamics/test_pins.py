@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -222,3 +223,28 @@ def test_positions_over_two_parameters_of_which_one_moves_them():
         heights = solve_states(rod, pins, parameters=parameters).q[..., 1]
         expected = parameters["l"] * np.sin(0.6)  # the tip is on the floor
         np.testing.assert_allclose(heights, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("phi", [-3.0, 1e3, -99_999.0])
+def test_a_rod_touches_at_any_angle_of_some_turns(rod, phi):
+    state = solve_state(rod, {"phi": phi, "phi_dot": 0, "slip.tip": -1})
+    with mpmath.workdps(40):
+        assert state.q[1] == pytest.approx(float(mpmath.sin(phi)), rel=0, abs=1e-15 * max(1.0, abs(phi)))
+
+
+@pytest.mark.parametrize("phi", [1e6, -1e9, 1e14, 1e300])
+def test_angles_of_very_many_turns_are_refused_with_those_within_one(rod, phi):
+    with pytest.raises(StateError, match=r"turns by more than 100000 radians.*take phi = ") as refused:
+        solve_state(rod, {"phi": phi, "phi_dot": 0, "slip.tip": -1})
+    offered = float(str(refused.value).rpartition("= ")[2])
+    assert abs(offered) <= 3.15
+    with mpmath.workdps(400):  # 300 digits before the point
+        exact = float(mpmath.sin(mpmath.mpf(phi)))
+    assert np.sin(offered) == pytest.approx(exact, rel=0, abs=1e-11)  # twelve digits are shown
+
+
+def test_a_map_over_angles_of_very_many_turns_is_refused(rod):
+    with pytest.raises(StateError, match="phi = 1e\\+07 turns by more than"):
+        solve_states(rod, {"phi": np.array([1.0, 1e7, 2.0]), "phi_dot": 0, "slip.tip": -1})
+    far = solve_states(rod, {"x": 1e9, "y": 5.0, "phi": 1.0, "x_dot": 0, "y_dot": 0, "phi_dot": 0})
+    assert far.reached.all()  # a length turns nothing

@@ -201,16 +201,20 @@ def check_pins(task: MotionTask, rows: Array) -> None:
         Says what is missing, or too much.
     """
     said = set()
-    for row in rows[[0, len(rows) // 2, -1]]:
-        own, pins = _split(task, dict(zip(task.names, row.tolist(), strict=True)))
+    for row in np.nan_to_num(rows[[0, len(rows) // 2, -1]]).tolist():  # how many there are depends on no value
+        own, pins = _split(task, dict(zip(task.names, row, strict=True)))
         try:
-            sort_pins(task.dynamics.at({**task.parameters, **own}), {**task.pins, **pins})
+            dynamics = task.dynamics.at({**task.parameters, **own})
+        except DeclarationError:  # of this row's parameters
+            dynamics = task.dynamics.at(task.parameters)
+        try:
+            sort_pins(dynamics, {**task.pins, **pins})
         except HybridError as error:
-            said.add(str(error) if np.isfinite(row).all() else None)
+            said.add(str(error))
             continue
         return
-    if len(said) == 1 and (reason := said.pop()) is not None:
-        raise StateError(reason)
+    if len(said) == 1:
+        raise StateError(said.pop())
 
 
 def follow_chunk(task: MotionTask, rows: Array, progress: Callable[[int], None] | None = None) -> FollowedChunk:

@@ -13,12 +13,19 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType, TracebackType
 
     from rich.progress import Progress, TaskID
 
-__all__ = ["OnInterrupt", "ProgressBar", "answers_come_first", "interruptible", "keeps_partial"]
+__all__ = [
+    "OnInterrupt",
+    "ProgressBar",
+    "answers_come_first",
+    "comes_to_its_end",
+    "interruptible",
+    "keeps_partial",
+]
 
 
 OnInterrupt = Literal["raise", "keep"]
@@ -88,6 +95,41 @@ def interruptible(*, keeps: bool) -> Iterator[None]:
     finally:
         handler.depth -= 1
         handler.has_answer = handler.depth == 0
+
+
+def comes_to_its_end(work: Callable[[], object], *, keeps: bool) -> bool:
+    """Work until it is done, or until an interrupt if what is there by then is kept.
+
+    Parameters
+    ----------
+    work : callable
+        Its effects are what is kept.
+    keeps : bool
+        As of :func:`interruptible`.
+
+    Returns
+    -------
+    bool
+        False after an interrupt.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Nothing is kept.
+
+    Examples
+    --------
+    >>> comes_to_its_end(lambda: None, keeps=True)
+    True
+    """
+    try:
+        with interruptible(keeps=keeps):
+            work()
+    except KeyboardInterrupt:
+        if not keeps:
+            raise
+        return False
+    return True
 
 
 def keeps_partial(on_interrupt: OnInterrupt) -> bool:

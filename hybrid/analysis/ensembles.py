@@ -27,7 +27,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.motion import Settings
-from hybrid.progress import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -138,21 +138,18 @@ def ensemble(
             progress(held.n, held.n)
         return attrs.evolve(held, seconds=time.perf_counter() - begin, units=quantities_with_units(dynamics))
     with nullcontext() if folder is None else _opened(folder, about) as kept:
-        try:
-            with interruptible(keeps=keeps):
-                collects = executor is not None or kept is not None
-                failed = (lambda first, reason: failures.update({first: reason})) if collects else None
-                done = 0
-                for first, chunk in _worked_off(
-                    task, rows, size, executor, kept=kept, progress=progress, failed=failed
-                ):
-                    found[first] = chunk
-                    done += len(chunk.termination)
-                    if progress is not None:
-                        progress(done, len(rows))
-        except KeyboardInterrupt:
-            if not keeps:
-                raise
+
+        def follow() -> None:
+            collects = executor is not None or kept is not None
+            failed = (lambda first, reason: failures.update({first: reason})) if collects else None
+            done = 0
+            for first, chunk in _worked_off(task, rows, size, executor, kept=kept, progress=progress, failed=failed):
+                found[first] = chunk
+                done += len(chunk.termination)
+                if progress is not None:
+                    progress(done, len(rows))
+
+        comes_to_its_end(follow, keeps=keeps)
         texts = tuple(f"motions {k} to {min(k + size, len(rows)) - 1}: {why}" for k, why in failures.items())
         if texts and not found:
             raise ComputationError(texts[0])

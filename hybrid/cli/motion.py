@@ -12,6 +12,7 @@ import click
 
 from hybrid.cli.arguments import (
     LAWS,
+    FiniteRange,
     OutputPath,
     branch_option,
     impact_law,
@@ -24,7 +25,7 @@ from hybrid.cli.arguments import (
 from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.files import whole_file, write_whole
-from hybrid.progress import interruptible
+from hybrid.progress import comes_to_its_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,7 +209,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
 @pin_option
 @parameter_option
 @branch_option
-@click.option("--t-end", type=float, required=True, metavar="T", help="When to stop.")
+@click.option("--t-end", type=FiniteRange(), required=True, metavar="T", help="When to stop.")
 @click.option(
     "--law",
     type=click.Choice(LAWS),
@@ -244,7 +245,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     show_default=True,
     help="Arcs between located events, or steps of a given length that know no events.",
 )
-@click.option("--step", type=float, metavar="H", help="The length of the steps of time-stepping.")
+@click.option("--step", type=FiniteRange(), metavar="H", help="The length of the steps of time-stepping.")
 @plot_option("Draw the motion")
 @click.option(
     "--plot-kind",
@@ -277,6 +278,8 @@ def simulate(
     After Ctrl-C what was computed is printed, drawn and kept.
     """
     _refuse_contradictions(**how)
+    if plot is None and plot_kind != PLOT_KINDS[0]:
+        raise click.UsageError("--plot-kind says what --plot FILE shows: give both, or neither")
     if animate is not None:
         from hybrid.reporting.scene import require_drawing
 
@@ -285,14 +288,15 @@ def simulate(
     answer = _record(found)
     ending = _ending(answer)
     written: list[str] = []
-    try:
-        with interruptible(keeps=any((plot, animate, output))):
-            written = write_motions(
-                found, plot=plot, plot_kind=plot_kind, plot_style=plot_style, animate=animate, output=output
-            )
-    except KeyboardInterrupt:
-        interrupted = (ExitStatus.INTERRUPTED, "interrupted while writing files: not all of them are there")
-        ending = ending if ending is not None and ending[0] is ExitStatus.INTERRUPTED else interrupted
+
+    def write() -> None:
+        written.extend(
+            write_motions(found, plot=plot, plot_kind=plot_kind, plot_style=plot_style, animate=animate, output=output)
+        )
+
+    is_whole = comes_to_its_end(write, keeps=any((plot, animate, output)))
+    if not is_whole and (ending is None or ending[0] is not ExitStatus.INTERRUPTED):
+        ending = (ExitStatus.INTERRUPTED, "interrupted while writing files: not all of them are there")
     if how["until"] is not None and answer["termination"] == "END_TIME":
         written = [f"--until: {how['until']} did not fall to zero.", *written]
     return Answered(answer, motion_tables(answer), written, ending)

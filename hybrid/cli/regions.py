@@ -12,7 +12,7 @@ from hybrid.cli.engines import engine_options, opened_engine, resumption, store_
 from hybrid.cli.output import Answered, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import axes_option, two_axes
-from hybrid.progress import interruptible
+from hybrid.progress import comes_to_its_end
 from hybrid.reporting.branches import branch_sentences, map_record
 
 if TYPE_CHECKING:
@@ -120,14 +120,12 @@ def _draw(dynamics: Dynamics, found: RegionMap, path: Path, style: StyleName, mo
     from hybrid.reporting.figures import STYLES, save_figure
     from hybrid.reporting.plot import plot_map
 
-    try:
-        with interruptible(keeps=True):
-            title = dynamics.mechanism.title if STYLES[style].has_title else ""
-            units = quantities_with_units(dynamics)
-            save_figure(plot_map(found, units=units, title=title, motion=motion, style=style), path)
-    except KeyboardInterrupt:
-        return False
-    return True
+    def draw() -> None:
+        title = dynamics.mechanism.title if STYLES[style].has_title else ""
+        units = quantities_with_units(dynamics)
+        save_figure(plot_map(found, units=units, title=title, motion=motion, style=style), path)
+
+    return comes_to_its_end(draw, keeps=True)
 
 
 def _written(plot: Path | None, store: Path | None, *, was_kept: bool) -> Iterator[str]:

@@ -26,7 +26,7 @@ from hybrid.motion.projection import Constraints
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
-from hybrid.progress import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 from hybrid.tolerances import NOTHING, Tolerances
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def time_stepping(
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, tolerances=tolerances)
+    if step > t_end - state.t:
+        raise StateError(f"step {step:g} is longer than the motion, which takes {t_end - state.t:g}")
     persisting = _persisting(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)
     count = max(1, math.ceil((t_end - state.t) / step - NOTHING))
@@ -129,12 +131,8 @@ def time_stepping(
     h = (t_end - state.t) / count
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
-        with interruptible(keeps=keeps):
-            _march(record, count, persisting, tolerances, progress)
-    except KeyboardInterrupt:
-        if not keeps:
-            raise
-        record.ending = (Termination.INTERRUPTED, "")
+        if not comes_to_its_end(lambda: _march(record, count, persisting, tolerances, progress), keeps=keeps):
+            record.ending = (Termination.INTERRUPTED, "")
     except (HybridError, ArithmeticError, ValueError) as error:
         if not record.steps:
             raise

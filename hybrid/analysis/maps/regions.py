@@ -21,7 +21,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
-from hybrid.progress import OnInterrupt, interruptible, keeps_partial
+from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
@@ -129,19 +129,7 @@ def _decided(work: Callable[..., None], *, keeps: bool) -> tuple[dict[Chunk, str
     """The chunks at which some work has failed and why, and whether it came to its end."""
     failures: dict[Chunk, str] = {}
     work = partial(work, failed=lambda chunk, why: failures.update({chunk: why}))
-    return failures, _comes_to_its_end(work, keeps=keeps)
-
-
-def _comes_to_its_end(work: Callable[[], None], *, keeps: bool) -> bool:
-    """Work until it is done, or until an interrupt if what is there by then is kept."""
-    try:
-        with interruptible(keeps=keeps):
-            work()
-    except KeyboardInterrupt:
-        if not keeps:
-            raise
-        return False
-    return True
+    return failures, comes_to_its_end(work, keeps=keeps)
 
 
 def _completed(
@@ -157,7 +145,7 @@ def _completed(
     boundaries: list[Boundary] = []
     is_complete = is_decided
     if is_decided and with_boundaries:
-        is_complete = _comes_to_its_end(
+        is_complete = comes_to_its_end(
             lambda: boundaries.extend(trace_boundaries(plane, draft.codes(), draft.dictionary)), keeps=keeps
         )
     return _finished(plane, draft, tuple(boundaries), is_complete and not failures, _named(plane, failures))

@@ -67,7 +67,7 @@ def _folder(context: click.Context, option: click.Parameter, folder: Path | None
     from hybrid.errors import StateError
 
     if not is_finished(folder):  # which is read, wherever it is
-        OutputPath(is_folder=True).convert(folder, option, context)
+        folder = OutputPath(is_folder=True).convert(folder, option, context)
     try:
         check_folder(folder, may_be_finished=True)  # of what, is asked later
     except StateError as error:

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from hybrid import reporting
-from hybrid.cli.arguments import LAWS, impact_law, output_option, parameter_option, pin_option, plot_option
+from hybrid.cli.arguments import LAWS, FiniteRange, impact_law, output_option, parameter_option, pin_option, plot_option
 from hybrid.cli.engines import engine_options, opened_engine, resumption, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
@@ -50,9 +50,9 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 )
 @pin_option
 @parameter_option
-@click.option("--t-end", type=float, required=True, metavar="T", help="When every motion ends.")
+@click.option("--t-end", type=FiniteRange(), required=True, metavar="T", help="When every motion ends.")
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="The impact law.")
-@click.option("--rtol", type=float, help="Relative tolerance of the integration.")
+@click.option("--rtol", type=FiniteRange(), help="Relative tolerance of the integration.")
 @store_option("Keep all motions and events as a Zarr group, or read them from it")
 @engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")

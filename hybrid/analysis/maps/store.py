@@ -62,6 +62,8 @@ def check_folder(path: Path, *, may_be_finished: bool = False) -> None:
     """
     if path.resolve() == Path.cwd().resolve():
         raise StateError(f"{path} is the folder this runs in, which cannot be replaced: name a new one")
+    if path.is_symlink() and not path.exists():
+        raise StateError(f"{path} is a link to {path.readlink()}, which is not there")
     if path.exists() and not path.is_dir():
         raise StateError(f"{path} exists already, and is no folder")
     is_ours = (path / _ATTRIBUTES).exists() and (may_be_finished or part_of(path).exists())

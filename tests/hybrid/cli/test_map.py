@@ -153,6 +153,9 @@ def test_a_folder_that_cannot_keep_the_map_is_refused_before_anything_is_compute
     (full / "file").touch()
     assert main([*ARGUMENTS, "--store", str(full)]) == 2
     assert "exists already" in capsys.readouterr().err
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    assert main([*ARGUMENTS, "--store", str(tmp_path / "link")]) == 2
+    assert f"is a link to {tmp_path / 'nowhere'}, which is not there" in capsys.readouterr().err
     assert main([*ARGUMENTS, "--store", str(drawing), "--plot", str(drawing)]) == 2
     assert "both name" in capsys.readouterr().err
     monkeypatch.setattr("hybrid.cli.engines.find_spec", lambda name: None)

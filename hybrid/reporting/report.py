@@ -137,8 +137,8 @@ def _written(value: Any) -> str:
     return repr(float(value) + 0.0).removesuffix(".0")
 
 
-MAX_DRAWN_NODES = 24
-"""Modes of the largest automaton that is drawn: two contacts with friction have 17 nodes, three have 65."""
+MAX_DRAWN_NODES = 36
+"""Modes of the largest automaton that is drawn: two contacts with friction have 16, between rails 36, three have 64."""
 
 
 @attrs.frozen(eq=False)
@@ -273,7 +273,9 @@ def build_report(
     """
     from hybrid.analysis.maps.axes import axes_of
     from hybrid.automaton import build_automaton
+    from hybrid.automaton.structure import count_nodes
     from hybrid.contact import select
+    from hybrid.contact.table import force_elements
     from hybrid.dynamics import state_of
     from hybrid.reporting.surroundings import Surroundings, surroundings
     from hybrid.reporting.window import can_be_traced
@@ -303,7 +305,7 @@ def build_report(
             is_mapped = found is None or found.is_complete
             if found is not None and is_mapped and can_be_traced(dynamics, found):
                 critical = _critical(dynamics, state, selection, parameters, found.axes[0])
-            if is_mapped and _n_modes(dynamics) <= MAX_DRAWN_NODES:
+            if is_mapped and count_nodes(force_elements(dynamics)) <= MAX_DRAWN_NODES:
                 automaton = build_automaton(dynamics)
             is_complete = is_mapped
     except KeyboardInterrupt:
@@ -429,11 +431,3 @@ def _critical(
             with suppress(BilateralContactError):
                 found[name] = critical_around(dynamics, state, name, axis, parameters=parameters)
     return found
-
-
-def _n_modes(dynamics: Dynamics) -> int:
-    """Number of modes of the automaton before pruning."""
-    number = 1
-    for name in (*dynamics.contacts, *(name for name in dynamics.columns if name not in dynamics.contacts)):
-        number *= 2 if not dynamics.dimension(name) else 4 if name in dynamics.contacts else 3
-    return number

@@ -14,7 +14,7 @@ from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
-from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes
+from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes, turn_nodes
 from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
 
 if TYPE_CHECKING:
@@ -126,12 +126,12 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     Returns
     -------
     None
-        No angle is larger than 1e5 radians.
+        No angle of which a gap or a constraint is a function is larger than 1e5 radians.
 
     Raises
     ------
     StateError
-        With the value within half a turn to take instead.
+        With the value without whole turns.
 
     Examples
     --------
@@ -140,17 +140,26 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     >>> check_angles(derive(mechanisms.load("rod_on_incline")), np.array([0.0, 0.0, 3.0]))
     """
     radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
-    far = (np.abs(q) > _FARTHEST * radians) & (radians > 0.0)
-    if not far.any():
+    if not ((np.abs(q) > _FARTHEST * radians) & (radians > 0.0)).any():
         return
-    place = tuple(np.argwhere(far)[0])
-    name, value = dynamics.mechanism.coordinates[place[-1]], float(np.asarray(q)[place])
-    radian = float(np.broadcast_to(radians, far.shape)[place])
-    within = radian * math.atan2(math.sin(value / radian), math.cos(value / radian))
-    raise StateError(
-        f"{name} = {value:g} turns by more than {_FARTHEST:g} radians, next to which gaps are judged too coarsely; "
-        f"take {name} = {within:.12g}"
-    )
+    turns = dynamics.once(_turning)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
+    for place, rates in turns.items():
+        rate, values = np.broadcast_arrays(np.max(np.abs(rates), axis=-1), q[..., int(place)])
+        far = np.abs(values) * rate > _FARTHEST
+        if far.any():
+            name, value, turned = dynamics.mechanism.coordinates[int(place)], values[far][0], (values * rate)[far][0]
+            within = math.atan2(math.sin(turned), math.cos(turned)) * value / turned
+            raise StateError(
+                f"{name} = {value:g} turns by more than {_FARTHEST:g} radians, next to which gaps are judged too "
+                f"coarsely; without whole turns it is {within:.12g}"
+            )
+
+
+def _turning(dynamics: Dynamics) -> Kernel:
+    build, equations = Builder(dynamics.equations.graph), dynamics.equations
+    roots = [*equations.gap, *equations.constraint]
+    turns = turn_nodes(build, roots, equations.coordinates, functions=("sin", "cos", "tan"))
+    return compile_kernel(build.graph(), turns, equations.arguments)
 
 
 def check_consistency(dynamics: Dynamics, state: State, *, tolerances: Tolerances = Tolerances()) -> None:

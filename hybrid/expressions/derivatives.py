@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hybrid.expressions.functions import FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from hybrid.expressions.builder import Builder
 
@@ -168,7 +168,9 @@ def gradient(build: Builder, root: int, names: Sequence[int]) -> Nodes:
     return np.array([adjoint.get(int(name), zero) for name in names], dtype=np.intp)
 
 
-def turn_nodes(build: Builder, roots: Iterable[int], names: Sequence[int]) -> dict[str, Nodes]:
+def turn_nodes(
+    build: Builder, roots: Iterable[int], names: Sequence[int], *, functions: Collection[str] | None = None
+) -> dict[str, Nodes]:
     """How fast the arguments of functions such as ``sin`` change with every name.
 
     These arguments have no unit: a name that enters one has a size of its own, that which changes it by 1.
@@ -180,6 +182,8 @@ def turn_nodes(build: Builder, roots: Iterable[int], names: Sequence[int]) -> di
         Nodes of the expressions in which the functions stand.
     names : sequence of int
         Nodes of names.
+    functions : collection of str, optional
+        Which functions count; by default all whose argument has no unit.
 
     Returns
     -------
@@ -195,11 +199,8 @@ def turn_nodes(build: Builder, roots: Iterable[int], names: Sequence[int]) -> di
     >>> {place: list(map(build.value, rates)) for place, rates in turn_nodes(build, [height], [x, phi]).items()}
     {'1': [2]}
     """
-    inner = {
-        build.arguments(node)[0]
-        for node in build.needed(list(roots))
-        if build.operation(node) in FUNCTIONS and FUNCTIONS[build.operation(node)].has_unitless_argument
-    }
+    counted = functions or [name for name, facts in FUNCTIONS.items() if facts.has_unitless_argument]
+    inner = {build.arguments(node)[0] for node in build.needed(list(roots)) if build.operation(node) in counted}
     rates = jacobian(build, sorted(inner), names)
     turns = {str(place): rates[:, place][rates[:, place] != build.number(0)] for place in range(rates.shape[1])}
     return {place: nodes for place, nodes in turns.items() if len(nodes)}

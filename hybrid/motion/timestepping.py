@@ -120,7 +120,7 @@ def time_stepping(
     if not (math.isfinite(step) and step > 0):
         raise StateError(f"step must be a positive time, not {step:g}")
     check_arguments(dynamics, state, t_end=t_end, tolerances=tolerances)
-    if step > t_end - state.t:
+    if (t_end - state.t) / step < 1.0 - NOTHING:
         raise StateError(f"step {step:g} is longer than the motion, which takes {t_end - state.t:g}")
     persisting = _persisting(dynamics, state, tolerances)
     keeps = keeps_partial(on_interrupt)

@@ -187,6 +187,12 @@ def test_an_interrupt_keeps_the_steps_made(rod, start):
     assert motion.t == motion.arcs[-1].end == pytest.approx(0.51)
 
 
+def test_one_step_may_be_all_of_a_motion_however_its_end_is_rounded(rod):
+    late = solve_state(rod, {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0, "t": 0.2})
+    assert 0.3 - 0.2 < 0.1
+    assert stepped(rod, late, 0.1, t_end=0.3).t == 0.3
+
+
 REFUSED = {
     "did you mean 'time-stepping'?": {"method": "timestepping", "step": 1e-3},
     "needs a step": {"method": "time-stepping"},
@@ -194,6 +200,7 @@ REFUSED = {
     "leave out rule and until": {"method": "time-stepping", "step": 1e-3, "rule": Penalty(), "until": "x"},
     "Newton's law": {"method": "time-stepping", "step": 1e-3, "law": EnergeticImpact()},
     "step must be a positive time, not -1": {"method": "time-stepping", "step": -1.0},
+    "step 1.5 is longer than the motion, which takes 1": {"method": "time-stepping", "step": 1.5},
     "are too many": {"method": "time-stepping", "step": 1e-12},
     "known are event-driven and time-stepping": {"method": "magic"},
 }

@@ -1,15 +1,17 @@
 """Motions of random mechanisms followed side by side against single calls: the same events at the same times.
 
 The mechanisms are those of the campaign of motions, without its rail: springs, slopes, walls and rods that fall on two
-tips, with loads in time, friction and restitution, each of them switched off at times. Where a start moved by a
-billionth has other events, the case lies next to a tie and counts as undecided.
+tips, with loads in time, friction and restitution, each of them switched off at times. Masses differ from start to
+start, and with them the moment of inertia, which is an expression of the mass. Where a start moved by a billionth has
+other events, the case lies next to a tie and counts as undecided.
 """
 
 from __future__ import annotations
 
+import attrs
 import numpy as np
 
-from hybrid import Settings, State, derive, ensemble, simulate
+from hybrid import Mechanism, Settings, State, derive, ensemble, simulate
 from hybrid.analysis import Ensemble
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.errors import HybridError
@@ -24,6 +26,11 @@ LAWS = (NewtonImpact(), PoissonImpact(), EnergeticImpact())
 SIDE_BY_SIDE = tuple(body for body, (_, rails) in BODIES.items() if not rails)
 
 Told = tuple[np.ndarray, list[tuple[str, str | None]]]
+
+
+def _with_inertia_of_the_mass(mechanism: Mechanism) -> Mechanism:
+    given = {name: parameter.value for name, parameter in mechanism.parameters.items()}
+    return attrs.evolve(mechanism, parameters={**given, "i": 1.0, "I": "i*m*l**2"})
 
 
 def _events(found: Ensemble, k: int) -> Told:
@@ -41,7 +48,8 @@ def run(n: int, *, seed: int) -> Tally:
         body, load = SIDE_BY_SIDE[case % len(SIDE_BY_SIDE)], int(rng.integers(len(LOADS)))
         values, q, v = drawn(rng, body)
         if (body, load) not in known:
-            known[body, load] = derive(declared(body, LOADS[load], values, literal=False))
+            known[body, load] = derive(_with_inertia_of_the_mass(declared(body, LOADS[load], values, literal=False)))
+        values["i"] = values.pop("I") / (values["m"] * values["l"] ** 2)
         dynamics, law = known[body, load], LAWS[case % len(LAWS)]
         names = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
         size = len(BODIES[body][0])
@@ -49,9 +57,10 @@ def run(n: int, *, seed: int) -> Tally:
         spread = rng.uniform(-0.2, 0.2, (2 * size, N))
         spread[:, 0] = 0.0  # the start of the other campaign, which may be at rest
         starts = dict(zip(names, centre[:, None] + spread, strict=True))
+        masses = values.pop("m") * rng.uniform(0.8, 1.2, N)
 
         def followed(by: float) -> Ensemble:
-            moved = {name: column + by for name, column in starts.items()}  # noqa: B023
+            moved = {name: column + by for name, column in starts.items()} | {"m": masses}  # noqa: B023
             return ensemble(dynamics, starts=moved, parameters=values, t_end=END, law=law, rtol=1e-12)  # noqa: B023
 
         found, shifted = followed(0.0), followed(SHIFT)
@@ -62,8 +71,14 @@ def run(n: int, *, seed: int) -> Tally:
             where = f"seed {seed}, case {case} ({body}, load {LOADS[load]}, {law.name}), start {k}"
             tally.tried += 1
             try:
+                own_values = {**values, "m": masses[k]}
                 motion = simulate(
-                    dynamics, State(at[:size], at[size:]), t_end=END, parameters=values, law=law, settings=Settings()
+                    dynamics,
+                    State(at[:size], at[size:]),
+                    t_end=END,
+                    parameters=own_values,
+                    law=law,
+                    settings=Settings(),
                 )
             except HybridError:
                 if found.termination[k] != "NOT_STARTED":

@@ -202,7 +202,7 @@ class Fleet:
         self.is_fresh, self.was_rejected = np.ones(N, dtype=bool), np.zeros(N, dtype=bool)
         self.termination, self.verdict = np.full(N, NOWHERE, dtype=np.int8), np.full(N, NOWHERE, dtype=np.int8)
         self.reason = [None] * N
-        values = {**self.dynamics.values, **self.varied}
+        values = self.dynamics.at(self.varied).values  # with those that are expressions of the varied ones
         self._arguments = [np.asarray(values[name], dtype=float) for name in self.dynamics.equations.parameters]
 
     @property

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid import Mode, Settings, ensemble, simulate, solve_state
+from hybrid import Contact, EnergyDynamics, Mechanism, Mode, Settings, derive, ensemble, simulate, solve_state
 from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.activity import element_names
@@ -143,6 +143,50 @@ def test_parameters_that_differ_are_those_of_every_motion():
         motion = simulate(rod, start, t_end=0.8, parameters={"mu": mu[k]}, law=EnergeticImpact())
         np.testing.assert_allclose(found.end[k], [motion.t, *motion.q, *motion.v], atol=1e-10)
     assert not found.handed_over
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("kinetic", "a2*(x_dot**2 + y_dot**2)/2"),
+        ("potential", "9.81*y + a2*x**2/2"),
+        ("force", "a2"),
+        ("gap", "y - a2/2"),
+        ("friction", "a2/9"),
+    ],
+)
+def test_expressions_of_parameters_that_differ_are_those_of_every_motion(part, text):
+    texts = {"kinetic": "(x_dot**2 + y_dot**2)/2", "potential": "9.81*y", "force": "1", "gap": "y", "friction": "0.1"}
+    texts[part] = text
+    body = derive(
+        Mechanism(
+            name="body",
+            coordinates=["x", "y"],
+            parameters={"a": 1.0, "a2": "a**2"},
+            dynamics=EnergyDynamics(kinetic=texts["kinetic"], potential=texts["potential"]),
+            forces={"x": texts["force"]},
+            contact=[Contact(name="floor", gap=texts["gap"], tangent="x", friction=texts["friction"], restitution="0")],
+        )
+    )
+    a, pins = np.linspace(0.5, 1.3, 40), {"x": 0.1, "x_dot": 1.0, "gap.floor": 0.5, "y_dot": 0.0}
+    found = ensemble(body, starts={"a": a}, pins=pins, t_end=0.7, law=NewtonImpact(), rtol=FINE)
+    for k in (0, 13, 39):
+        values = {"a": a[k]}
+        motion = simulate(
+            body, solve_state(body, pins, parameters=values), t_end=0.7, parameters=values, law=NewtonImpact()
+        )
+        np.testing.assert_allclose(found.end[k], [motion.t, *motion.q, *motion.v], atol=1e-10)
+    assert np.ptp(found.end[:, 1:3], axis=0).max() > 1e-2  # they differ
+
+
+def test_a_rod_moves_alike_whatever_its_mass():
+    # weight, friction and the moment of inertia m l^2/3 all have its factor
+    masses = np.linspace(0.2, 5.0, 40)
+    pins = {"phi": 0.5, "phi_dot": 0.3, "slip.tip": 0.5}
+    found = ensemble(dynamics_of("rod_on_incline"), starts={"m": masses}, pins=pins, t_end=0.8, rtol=FINE)
+    np.testing.assert_allclose(found.end, np.broadcast_to(found.end[0], found.end.shape), rtol=0, atol=1e-10)
+    turned = ensemble(dynamics_of("rod_on_incline"), starts={"I": masses}, pins=pins, t_end=0.8, rtol=FINE)
+    assert np.ptp(turned.end[:, 3]) > 1e-2
 
 
 def test_a_block_that_slides_stops_by_coulombs_law():

@@ -43,6 +43,7 @@ class GuardKind(StrEnum):
     EXHAUSTED = "exhausted"
     FRICTION = "friction"
     RANK = "rank"
+    KINK = "kink"
     WATCH = "watch"
     UNTIL = "until"
     UNDEFINED = "undefined"
@@ -65,6 +66,7 @@ _SENTENCES = {
     GuardKind.EXHAUSTED: "no admissible contact forces are left",
     GuardKind.FRICTION: "friction falls below 0",
     GuardKind.RANK: "the constraints lose rank",
+    GuardKind.KINK: "a surface has a kink",
     GuardKind.WATCH: "a watched function changes sign",
     GuardKind.UNTIL: "the condition to stop at is met",
     GuardKind.UNDEFINED: "an expression loses its value",

@@ -15,6 +15,7 @@ from hybrid.contact.table import check_friction
 from hybrid.dynamics.arithmetic import applied, decided_definiteness, is_finite
 from hybrid.dynamics.consistency import check_accuracy, check_consistency, check_regularity
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.kinks import check_surfaces
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ArgumentError, ComputationError, StateError
@@ -222,6 +223,7 @@ def contact_problem(
     pattern = activity_pattern(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     for name, activity in zip(element_names(dynamics), pattern, strict=True):
         _check_takes_part(dynamics, name, activity, terms)
+    check_surfaces(dynamics, state, terms.gap <= tolerances.gap * scales.gap)
     summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:

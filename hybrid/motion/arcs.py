@@ -279,7 +279,8 @@ class _Way:
     def _meet(self, last: Step, fired: tuple[Guard, ...]) -> FollowedArc | None:
         """Go to an event; what was followed, unless it is one of a spatial slip that passes by zero."""
         self.steps.append(last)
-        self.t, self.y = last.end, self._projected(last.end, last.last)
+        is_at_kink = any(guard.kind is GuardKind.KINK for guard in fired)  # of either direction of the surface
+        self.t, self.y = last.end, last.last if is_at_kink else self._projected(last.end, last.last)
         if fired[0].kind is GuardKind.UNDEFINED:
             return self._followed(failure=f"{fired[0].element!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):

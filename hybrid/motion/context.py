@@ -14,6 +14,7 @@ from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.impacts.laws import AbstractRestitutionLaw
 from hybrid.declaration import evaluate
 from hybrid.dynamics.equations import Reader
+from hybrid.dynamics.kinks import surface_kinks
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
 from hybrid.motion.events import Functions, Watch
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
+    from hybrid.dynamics.kinks import SurfaceKinks
     from hybrid.dynamics.scales import Scales
     from hybrid.expressions import Kernel
     from hybrid.motion.arguments import SelectionRule, Settings
@@ -113,6 +115,12 @@ def gap_floor(terms: Terms, q: Array, index: int) -> float:
 
 def _both(first: Functions | None, second: Functions) -> Functions:
     return second if first is None else lambda t, y: np.concatenate([first(t, y), second(t, y)])
+
+
+def _of_kinks(dynamics: Dynamics, kinks: SurfaceKinks, places: list[int], t: Array, y: Array) -> Array:
+    """What vanishes at some kinks, (number, N), at times (N,) and states (2n, N)."""
+    values = kinks.values(dynamics, y[: dynamics.n].T, t)
+    return np.broadcast_to(values, (len(t), len(kinks.names)))[:, places].T
 
 
 @attrs.frozen(eq=False)
@@ -222,6 +230,7 @@ class Context:
     _reach: Array = attrs.field(init=False, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _users: UserFunctions | None = attrs.field(init=False, repr=False)
+    _kinks: SurfaceKinks | None = attrs.field(init=False, repr=False)
 
     @rebounds.default
     def _has_coefficients(self) -> bool:
@@ -244,6 +253,10 @@ class Context:
     @_users.default
     def _compiled_functions(self) -> UserFunctions | None:
         return user_functions(self.dynamics, self.watched) if self.watched else None
+
+    @_kinks.default
+    def _kinks_of_surfaces(self) -> SurfaceKinks | None:
+        return surface_kinks(self.dynamics)
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""
@@ -299,9 +312,21 @@ class Context:
         if with_rank and self.rank is not None:
             guards = (*guards, Guard(GuardKind.RANK, tuple(self.dynamics.rigid)))
             functions = _both(functions, self.rank.function(t, q))
+        held = self._kinks_of(flow)
+        if held and self._kinks is not None:
+            names = self._kinks.names
+            guards = (*guards, *(Guard(GuardKind.KINK, (names[place],)) for place in held))
+            functions = _both(functions, partial(_of_kinks, self.dynamics, self._kinks, held))
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
         asked = partial(self._uncertain, flow), partial(self._rounded, flow)
         return Watch(flow, guards, functions, floors, bands, *asked, settings)
+
+    def _kinks_of(self, flow: Flow) -> list[int]:
+        """The kinks of the surfaces that a mode keeps to, by number."""
+        if self._kinks is None:
+            return []
+        kept = {part.name for part in flow.parts if part.presses} | {*self.dynamics.rigid}
+        return [place for place, name in enumerate(self._kinks.names) if name in kept]
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self.reached(t, q, v)

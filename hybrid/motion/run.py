@@ -18,6 +18,7 @@ from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import posture
 from hybrid.dynamics.arithmetic import decided_definiteness
+from hybrid.dynamics.kinks import kink_at, kink_sentence, surface_kinks
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
@@ -289,6 +290,11 @@ class Run:
             singular, arrived = singular_end(context, followed, choice.mode, moment)
             self.events.append(singular)
             return (Termination.SINGULAR_CONFIGURATION, singular.note), arrived, choice.mode
+        kinds = {guard.kind for guard in followed.fired}
+        if GuardKind.KINK in kinds:
+            name = next(guard.element for guard in followed.fired if guard.kind is GuardKind.KINK)
+            there = attrs.evolve(moment, t=followed.t, q=followed.y[:n], v=followed.y[n:])
+            return (Termination.NOT_COMPUTED, kink_sentence(name)), there, choice.mode
         arrived = moment_after(context, choice, flow.parts, followed.fired, followed.t, followed.y)
         if followed.interrupted:
             return (Termination.INTERRUPTED, ""), arrived, choice.mode
@@ -296,7 +302,6 @@ class Run:
             return explain_failure(context, flow, followed), arrived, choice.mode
         if not followed.fired:
             return (None if followed.t < self.t_end else (Termination.END_TIME, "")), arrived, choice.mode
-        kinds = {guard.kind for guard in followed.fired}
         if GuardKind.FRICTION in kinds:
             return (Termination.NOT_COMPUTED, negative_friction(followed.fired)), arrived, choice.mode
         elements = tuple(dict.fromkeys(guard.element for guard in followed.fired))
@@ -400,6 +405,11 @@ def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] |
     undefined, rank = terms.undefined, context.settings.tolerances.rank
     if undefined is not None:
         return Termination.UNDEFINED, f"{undefined} is undefined there"
+    if surface_kinks(context.dynamics) is not None:
+        limit = context.settings.tolerances.gap * context.scales(moment.t, moment.q, moment.v, terms).gap
+        kinked = kink_at(context.dynamics, moment.q, moment.t, terms.gap <= limit)
+        if kinked is not None:
+            return Termination.NOT_COMPUTED, kink_sentence(kinked)
     smallest = decided_definiteness(terms.M, rank=rank)
     if smallest <= rank:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {smallest:.3g}"

@@ -13,6 +13,7 @@ from hybrid.contact.activity import Activity, contact_velocities, element_names
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.kinks import check_surfaces, surface_kinks
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
@@ -398,6 +399,8 @@ def impact_problem(
             if gap < -limit:
                 raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}")
         closed = tuple(name for name, gap, limit in gaps if gap <= limit)
+    if surface_kinks(dynamics) is not None:
+        check_surfaces(dynamics, state, np.isin(dynamics.contacts, closed))
     posed = pose(dynamics, terms, activities_in_impact(dynamics, closed), sides={})
     if not any(element.kind is ElementKind.CONTACT for element in posed.elements):
         open_ = ", ".join(f"gap.{name} = {gap:.6g}" for name, gap in zip(dynamics.contacts, terms.gap, strict=True))

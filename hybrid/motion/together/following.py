@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.classification import CellVerdict, classify
 from hybrid.dynamics.arithmetic import definiteness
+from hybrid.dynamics.kinks import surface_kinks
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
@@ -91,8 +92,13 @@ def follow_together(
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
     reached &= fleet.t < t_end
     fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
-    if states.sides or dynamics.rigid:
-        fleet.hand_over(everyone[reached], "rigid constraints" if dynamics.rigid else "slips that vanish from a side")
+    alone = {
+        "rigid constraints": bool(dynamics.rigid),
+        "slips that vanish from a side": bool(states.sides),
+        "surfaces with kinks": surface_kinks(dynamics) is not None,
+    }
+    if any(alone.values()):
+        fleet.hand_over(everyone[reached], next(reason for reason, holds in alone.items() if holds))
         return fleet
     if reached.any():
         _start(fleet, everyone[reached], collides=law is not None)

@@ -1,0 +1,109 @@
+"""Gaps and rigid constraints with kinks: what guides a body over one is met with a velocity, and nobody is told so."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    ComputationError,
+    Constraint,
+    Contact,
+    EnergyDynamics,
+    Mechanism,
+    derive,
+    ensemble,
+    select,
+    simulate,
+    solve_state,
+)
+from hybrid.analysis import Axis, region_map
+from hybrid.contact import NewtonImpact, resolve_impact
+from hybrid.motion import Termination
+
+G = 9.81
+
+
+def body(gap=None, constraint=None):
+    return derive(
+        Mechanism(
+            name="body",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential=f"{G}*y"),
+            contact=[] if gap is None else [Contact(name="floor", gap=gap, restitution="1")],
+            constraint=[] if constraint is None else [Constraint(name="wire", equation=constraint)],
+        )
+    )
+
+
+WEDGE = "y - max(x, 0)"
+
+
+def energy(motion):
+    return float(motion.v @ motion.v / 2 + G * motion.q[1])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "pins", "t", "name"),
+    [
+        (body(WEDGE), {"x": -0.1, "x_dot": 1, "gap.floor": 0, "y_dot": 0}, 0.1, "floor"),
+        (body(constraint="y - abs(x) + x"), {"x": 0.1, "x_dot": -1}, 0.1, "wire"),
+        (body("y - max(t - 0.2, 0)"), {"x": 0, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.2, "floor"),
+        (body("y - 0.5*sign(x + 0.1)"), {"x": -0.4, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.3, "floor"),
+    ],
+)
+def test_a_motion_that_is_guided_over_a_kink_ends_there_with_its_energy(mechanism, pins, t, name):
+    start = solve_state(mechanism, pins)
+    motion = simulate(mechanism, start, t_end=1.0, law=NewtonImpact())
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert f"{name!r} has a kink there" in motion.cause
+    assert motion.t == pytest.approx(t, abs=1e-9)
+    assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), abs=1e-9)
+
+
+def test_one_that_flies_over_it_goes_on():
+    wedge = body(WEDGE)
+    start = solve_state(wedge, {"x": -0.1, "x_dot": 1, "y": 1.0, "y_dot": 0})
+    motion = simulate(wedge, start, t_end=0.4, law=NewtonImpact())
+    assert motion.termination is Termination.END_TIME
+    # 1 - G t^2/2 = -0.1 + t
+    hit = (-1 + np.sqrt(1 + 2 * G * 1.1)) / G
+    assert motion.events[0].t == pytest.approx(hit, abs=1e-9)
+
+
+def test_a_bend_that_changes_no_direction_is_none():
+    bowl = body("y - x*abs(x)")
+    start = solve_state(bowl, {"x": 0.5, "x_dot": -1, "gap.floor": 0, "gap_dot.floor": 0})
+    motion = simulate(bowl, start, t_end=0.4, law=NewtonImpact())
+    assert motion.termination is Termination.END_TIME
+    assert motion.q[0] < -0.1
+    assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), rel=1e-9)
+
+
+def test_nothing_is_decided_on_a_kink_and_all_beside_it():
+    wedge = body(WEDGE)
+    on, beside = ({"x": x, "x_dot": -1, "gap.floor": 0, "y_dot": 0} for x in (0.0, -1e-9))
+    with pytest.raises(ComputationError, match="'floor' has a kink there, where its direction jumps"):
+        select(wedge, solve_state(wedge, on))
+    with pytest.raises(ComputationError, match="has a kink"):
+        resolve_impact(wedge, solve_state(wedge, {**on, "y_dot": -1}), law=NewtonImpact())
+    motion = simulate(wedge, solve_state(wedge, on), t_end=0.1, law=NewtonImpact())
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert select(wedge, solve_state(wedge, beside)).verdict.name == "UNIQUE"
+    above = {"x": 0.0, "x_dot": 1, "y": 1.0, "y_dot": 0}
+    assert select(wedge, solve_state(wedge, above)).verdict.name == "UNIQUE"
+
+
+@pytest.mark.parametrize("cells", [11, 2001])
+def test_a_map_decides_no_cell_on_a_kink(cells):
+    axes = [Axis("x", -1, 1, cells), Axis("x_dot", -1, 1, 100)]
+    found = region_map(body(WEDGE), axes=axes, pins={"gap.floor": 0, "gap_dot.floor": 0})
+    assert found.verdict_fractions["UNREACHABLE"] == pytest.approx(1 / cells)
+    assert found.verdict_fractions["UNIQUE"] == pytest.approx(1 - 1 / cells)
+
+
+def test_an_ensemble_follows_them_one_by_one():
+    wedge, x = body(WEDGE), np.linspace(-0.5, 0.3, 40)
+    pins = {"x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}
+    found = ensemble(wedge, starts={"x": x}, pins=pins, t_end=0.2, law=NewtonImpact())
+    assert found.handed_over == {"surfaces with kinks": 40}
+    ends = ["NOT_COMPUTED" if -0.2 < value <= 0.0 else "END_TIME" for value in x[:20]]
+    assert list(found.termination[:20]) == ends

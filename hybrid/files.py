@@ -301,7 +301,9 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
                 numbers.extend(map(float, row))
             except ValueError:
                 title, cell = next(item for item in zip(titles, row, strict=True) if not _is_number(item[1]))
-                hint = "; commas separate entries" if ";" in cell else ""
+                hint = (
+                    "; commas separate entries" if ";" in cell else "; expressions are not read" if cell.strip() else ""
+                )
                 raise FileError(f"line {lines.line_num}: {title} is {cell[:40]!r}, no number{hint}", source) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise FileError(f"is no CSV table: {error}", source) from None

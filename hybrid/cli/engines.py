@@ -206,6 +206,11 @@ def _scheduled(address: str) -> Iterator[Executor]:
     except (MemoryError, LookupError, AttributeError, AssertionError, EOFError, RuntimeError):
         raise click.UsageError(f"no scheduler answers at {address}: it is not Dask that does") from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            advice = f"start some, as by: dask worker {address}"
+            raise click.UsageError(f"the scheduler at {address} has no workers: {advice}") from None
         yield client.get_executor(retries=3)
 
 

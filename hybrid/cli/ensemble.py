@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +13,12 @@ import click
 from click.core import ParameterSource
 
 from hybrid import reporting
-from hybrid.cli.arguments import LAWS, FiniteRange, impact_law, output_option, parameter_option, pin_option, plot_option
+from hybrid.cli.arguments import LAWS, Finite, impact_law, output_option, parameter_option, pin_option, plot_option
 from hybrid.cli.engines import engine_options, opened_engine, resumption, store_option, stored_line, was_finished
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import whole_ranges
+from hybrid.errors import FileError
 from hybrid.files import read_file, read_table
 
 if TYPE_CHECKING:
@@ -50,9 +54,9 @@ def _needs_pyarrow(ctx: click.Context, param: click.Parameter, value: Path | Non
 )
 @pin_option
 @parameter_option
-@click.option("--t-end", type=FiniteRange(), required=True, metavar="T", help="When every motion ends.")
+@click.option("--t-end", type=Finite(), required=True, metavar="T", help="When every motion ends.")
 @click.option("--law", type=click.Choice(LAWS), default="energetic", show_default=True, help="The impact law.")
-@click.option("--rtol", type=FiniteRange(), help="Relative tolerance of the integration.")
+@click.option("--rtol", type=Finite(), help="Relative tolerance of the integration.")
 @store_option("Keep all motions and events as a Zarr group, or read them from it")
 @engine_options
 @plot_option("Draw how motions end, when their events are, their starts, and a phase portrait of the ends")
@@ -128,8 +132,22 @@ def _varied(asked: Asked, texts: tuple[str, ...]) -> list[Axis]:
     return axes
 
 
+_LIMIT = re.compile(r"[+-]0(\.0*)?")
+
+
 def _table(path: Path) -> dict[str, Any]:
-    return read_table(read_file(path, limit=_MOST_BYTES), source=str(path), rows_are="starts")
+    """The starts of a file; a zero with a sign, which as a pin is the limit of vanishing slip, is none of them."""
+    data = read_file(path, limit=_MOST_BYTES)
+    found = read_table(data, source=str(path), rows_are="starts")
+    slips = [place for place, name in enumerate(found) if name.startswith("slip.")]
+    if slips and re.search(rb"[+-]0(\.0*)?\s*[,\r\n]|[+-]0(\.0*)?\s*$", data):
+        lines = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+        for row in filter(None, lines):
+            limit = next((row[place].strip() for place in slips if _LIMIT.fullmatch(row[place].strip())), None)
+            if limit is not None:
+                advice = "a limit of vanishing slip is that of all starts, as by --pin"
+                raise FileError(f"line {lines.line_num}: a slip of {limit} is no number; {advice}", str(path))
+    return found
 
 
 def _record(found: Ensemble) -> dict[str, Any]:

@@ -66,6 +66,8 @@ def check_folder(path: Path, *, may_be_finished: bool = False) -> None:
         raise StateError(f"{path} is a link to {path.readlink()}, which is not there")
     if path.exists() and not path.is_dir():
         raise StateError(f"{path} exists already, and is no folder")
+    if any(path.glob(f"*/{_ATTRIBUTES}")) and not (path / _ATTRIBUTES).exists():
+        raise StateError(f"{path} is a damaged store, without its {_ATTRIBUTES}: choose another folder, or remove it")
     is_ours = (path / _ATTRIBUTES).exists() and (may_be_finished or part_of(path).exists())
     if path.exists() and any(path.iterdir()) and not is_ours:
         raise StateError(f"{path} exists already: choose another folder, or remove it")

@@ -397,6 +397,17 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch, capsys):
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_without_workers_is_not_waited_for_without_end(monkeypatch, capsys):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(engines, "_PATIENCE", 1.0)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=None, host=f"tcp://{HERE}") as cluster:
+        assert main([*MAP, "--scheduler", cluster.scheduler_address]) == 2
+        assert f"the scheduler at {cluster.scheduler_address} has no workers" in capsys.readouterr().err
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
 def test_a_worker_of_a_cluster_that_is_killed_loses_nothing(tmp_path):
     from distributed import LocalCluster
 

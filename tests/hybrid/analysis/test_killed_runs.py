@@ -98,6 +98,13 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     assert (tmp_path / "other" / "thesis.txt").exists()
 
 
+def test_a_store_without_its_attributes_is_called_damaged(tmp_path):
+    small_map(tmp_path / "map")
+    (tmp_path / "map" / "zarr.json").unlink()
+    with pytest.raises(StateError, match="is a damaged store, without its zarr"):
+        small_map(tmp_path / "map")
+
+
 def test_the_working_directory_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StateError, match="name a new one"):

@@ -243,15 +243,19 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 """The flag ``--json``; the command takes it as ``as_json``."""
 
 
-class FiniteRange(click.FloatRange):
-    """A range of numbers that has neither infinity nor, unlike click's own, what is not a number."""
+class Finite(click.types.FloatParamType):
+    """A number that is neither infinite nor, unlike click's own, what is no number."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Check the number as click does, and that it is one."""
+        """Read the number as click does, and check that it is one."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+
+class FiniteRange(Finite, click.FloatRange):
+    """A range of such numbers."""
 
 
 class OutputPath(click.Path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from hybrid.cli.arguments import FiniteRange, branch_option, parameter_option, pin_option, plot_option, slice_option
+from hybrid.cli.arguments import Finite, branch_option, parameter_option, pin_option, plot_option, slice_option
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.reporting.branches import branch_sentences, certified_record, slice_record
@@ -39,11 +39,9 @@ _SCAN = 160  # cells of a side between which the curves of a picture are looked 
 @pin_option
 @parameter_option
 @branch_option
-@click.option(
-    "--gap", type=FiniteRange(), default=1e-4, show_default=True, help="Largest uncertainty of a region's share."
-)
+@click.option("--gap", type=Finite(), default=1e-4, show_default=True, help="Largest uncertainty of a region's share.")
 @click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
-@click.option("--budget", type=FiniteRange(), metavar="SECONDS", help="Time to work, at most.")
+@click.option("--budget", type=Finite(), metavar="SECONDS", help="Time to work, at most.")
 @slice_option
 @plot_option("Draw a map of the two axes that slices leave; what is not decided is black")
 def certify(

@@ -70,8 +70,8 @@ def lint(
 ) -> None:
     """Where the rigid contacts of MODEL, an MJCF or URDF file, have no solution or several along a log.
 
-    The critical factor of a frame is by how much all friction may be multiplied until sliding contacts have no unique
-    motion; below 1 the friction in force is beyond it.
+    The critical factor of a frame is the number by which all friction may be multiplied until sliding contacts have no
+    unique motion; below 1 the friction in force is beyond it.
     """
     if (log is None) is (sample is None):
         raise click.UsageError("Give either --log FILE or --sample N.")

@@ -12,7 +12,7 @@ import click
 
 from hybrid.cli.arguments import (
     LAWS,
-    FiniteRange,
+    Finite,
     OutputPath,
     branch_option,
     impact_law,
@@ -209,7 +209,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
 @pin_option
 @parameter_option
 @branch_option
-@click.option("--t-end", type=FiniteRange(), required=True, metavar="T", help="When to stop.")
+@click.option("--t-end", type=Finite(), required=True, metavar="T", help="When to stop.")
 @click.option(
     "--law",
     type=click.Choice(LAWS),
@@ -245,7 +245,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     show_default=True,
     help="Arcs between located events, or steps of a given length that know no events.",
 )
-@click.option("--step", type=FiniteRange(), metavar="H", help="The length of the steps of time-stepping.")
+@click.option("--step", type=Finite(), metavar="H", help="The length of the steps of time-stepping.")
 @plot_option("Draw the motion")
 @click.option(
     "--plot-kind",

@@ -160,7 +160,8 @@ COMPLETION = "_PAINLEVE_COMPLETE"
 
 _EPILOG = """\
 MECH is a name of the catalogue (painleve list) or a file.toml. Values are expressions: --pin phi=pi/3.
-Exit status: 0 answered (a paradox is an answer), 2 bad input, 3 could not be computed, 130 interrupted.
+Exit status: 0 answered (a paradox is an answer), 1 below lint --fail-below, 2 bad input, 3 could not be computed,
+130 interrupted.
 """
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hybrid.cli.arguments import LAWS, FiniteRange, impact_law, parameter_option, pin_option, plot_option
+from hybrid.cli.arguments import LAWS, Finite, impact_law, parameter_option, pin_option, plot_option
 from hybrid.cli.output import Answered, mechanism_command, number, page_option, table, write_page
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _names(_: click.Context, option: click.Parameter, value: str) -> tuple[str, 
 @mechanism_command("sensitivity of {}")
 @pin_option
 @parameter_option
-@click.option("--t-end", type=FiniteRange(), required=True, metavar="T", help="When the motion ends.")
+@click.option("--t-end", type=Finite(), required=True, metavar="T", help="When the motion ends.")
 @click.option("--functional", metavar="EXPR", help="Integrated over time, for example 'q1_dot**2'.")
 @click.option("--terminal", metavar="EXPR", help="Added at the end of the motion.")
 @click.option(

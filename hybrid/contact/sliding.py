@@ -168,7 +168,7 @@ class BilateralContactError(ComputationError):
             f"{mechanism}: the critical friction of {contact} is not a single number: the dry friction of "
             f"{', '.join(rails)} pushes {contact} along its normal, and depends on the constraint's own load and slip, "
             f"so that a_N = A lambda_N + b does not hold; map the verdicts over the friction of {contact} instead, as "
-            f"painleve map MECH --axis mu=0:2 --axis NAME=LOW:HIGH"
+            f"painleve map MECH --axis mu=0:2:200 --axis NAME=LOW:HIGH:CELLS"
         )
 
 

@@ -256,7 +256,8 @@ class NumericState:
                     yield f"{contact.name}.{field}", getattr(contact, field), ()
             yield f"{contact.name}.W_N", contact.W_N, (n,)
             if contact.W_T is not None:
-                yield f"{contact.name}.W_T", contact.W_T, (n, p)
+                is_turned = contact.W_T.shape[-2:-1] != (n,)
+                yield f"{contact.name}.W_T", contact.W_T, (n, min(p, 2) if is_turned else p)
             for field in ("slip", "zeta_T"):
                 if getattr(contact, field) is not None:
                     yield f"{contact.name}.{field}", getattr(contact, field), (p,)

@@ -131,6 +131,7 @@ def test_every_command_has_help_that_fits_a_terminal(capsys):
         assert main([name, "--help"]) == 0
         shown = capsys.readouterr().out
         assert f"painleve {name}" in shown
+        assert "None" not in shown
         assert max(map(len, shown.splitlines())) <= 100
 
 

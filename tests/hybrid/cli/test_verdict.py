@@ -215,3 +215,9 @@ def test_of_a_separating_state_nothing_is_shown_that_is_not_there(capsys):
     assert "margin -" not in shown
     assert "no contact takes part" in shown
     assert "By how much each inequality holds" not in shown
+
+
+def test_a_closed_contact_that_lifts_off_takes_part(capsys):
+    state = ["--pin=phi=pi/3", "--pin=phi_dot=2", "--pin=slip.tip=-1", "--param=mu=1.5"]
+    assert main(["verdict", "rod_on_incline", *state, "--solver=lemke"]) == 0
+    assert "no contact takes part" not in capsys.readouterr().out

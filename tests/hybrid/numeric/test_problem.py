@@ -164,6 +164,7 @@ def test_an_open_contact_takes_no_part():
         ({"slip": None}, "foot.slip is needed where W_T is given"),
         ({"slip": [0.1, 0.2]}, r"foot.slip must have shape \(..., 1\)"),
         ({"W_T": [1, 0, 0]}, r"foot.W_T must have shape \(..., 2, 1\)"),
+        ({"W_T": np.ones((1, 3))}, r"foot.W_T must have shape \(..., 2, 2\), got \(1, 3\)"),
         ({"static_friction": 0.4}, "static_friction is below friction"),
     ],
 )

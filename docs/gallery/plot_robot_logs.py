@@ -87,8 +87,8 @@ rows = [
 Table(("log", "frames", "slipping", "one motion", "several", "none"), rows)
 
 # %%
-# The critical factor of a frame is by how much its friction may be multiplied until a principal minor of the contact
-# matrix becomes negative. Below 1 the friction in force is beyond it.
+# The critical factor of a frame is the number by which its friction may be multiplied until a principal minor of the
+# contact matrix becomes negative. Below 1 the friction in force is beyond it.
 
 with look():
     figure, panels = plt.subplots(2, 1, figsize=(7.6, 4.4), layout="constrained")

@@ -192,8 +192,9 @@ def _margin(answer: Answer) -> str:
     """How far the next decision is from its flip, or that nothing was to be decided."""
     if answer["margin"] is not None:
         return f"; margin {number(answer['margin'])}"
-    taking_part = any(branch["slacks"] for branch in answer["branches"])
-    return "" if taking_part or not answer["branches"] else "; no contact takes part, so there is no margin"
+    labels = {label for branch in answer["branches"] for label in branch["mode"].values()}
+    is_open = labels == {"free"} and answer["decided_by"].startswith("enumeration")  # others give no margin at all
+    return "; no contact takes part, so there is no margin" if is_open else ""
 
 
 def _compared(item: Answer, units: Names) -> str:

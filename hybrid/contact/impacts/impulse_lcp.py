@@ -254,8 +254,9 @@ def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload
     # velocities in place of accelerations: the same problem
     reduced = contact_lcp(attrs.evolve(problem.posed, c=gamma + problem.G @ shift))
     q = np.array(reduced.question.q)
-    limits = np.flatnonzero(~reduced.force.any(axis=0))  # unknowns that are no forces: one for the width of each cone
-    for row, element in zip(limits, resting, strict=True):
+    # unknowns that are no forces: the width of each cone, behind those of bilateral contacts without friction
+    no_forces = np.flatnonzero(~reduced.force.any(axis=0))
+    for row, element in zip(no_forces[len(no_forces) - len(resting) :], resting, strict=True):
         q[row] += width * float(element.friction) * given[element.rows[0]]
     return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force_0=reduced.force_0 + shift)
 

@@ -328,9 +328,11 @@ class Jobs:
             hand.number += 1
             try:
                 hand.connection.send_bytes(hand.number.to_bytes(8, "big") + job.question)
-            except OSError:
+            except OSError:  # it has died while it was idle: another one takes the job
+                hand.job, job.hand = None, None
+                self._waiting.appendleft(job)
                 self._lost(hand)
-                continue
+                return
             hand.timers.append(asyncio.get_running_loop().call_later(self.seconds, self._expire, hand, hand.number))
 
     def _hear(self, hand: _Hand) -> None:

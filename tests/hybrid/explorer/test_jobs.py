@@ -38,6 +38,22 @@ def test_a_question_that_takes_too_long_is_ended_and_the_next_one_answered():
     assert next_one[-1]["declaration"]["name"] == "rod_on_incline"
 
 
+def test_a_process_that_died_while_it_was_idle_leaves_no_question_unanswered():
+    async def run():
+        jobs, quick = Jobs(count=1), {"kind": "declaration", "text": ROD}
+        jobs.start()
+        with contextlib.closing(Closing(jobs)):
+            before = await answer(jobs, quick)
+            (hand,) = jobs._hands
+            hand.process.kill()
+            hand.process.join()  # and nothing has been heard of it yet
+            return before, await answer(jobs, quick)
+
+    before, after = asyncio.run(run())
+    assert before == after
+    assert after[-1]["declaration"]["name"] == "rod_on_incline"
+
+
 def test_processes_without_memory_are_not_begun_for_ever():
     (found,) = asked(Jobs(count=1, memory=1 << 22), {"kind": "declaration", "text": ROD})
     assert found[-1]["error"]["kind"] == "memory"

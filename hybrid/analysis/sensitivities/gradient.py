@@ -162,7 +162,8 @@ def sensitivity(
     trajectory : Trajectory
     functional : Functional
     wrt : sequence of str
-        Parameters (those computed from them follow), and coordinates and velocities of the start.
+        Parameters (those computed from them follow, unless they are named, too), and coordinates and velocities of the
+        start.
     method : {"adjoint", "forward"}
         The forward method also gives the derivatives of event times and of the end state.
     pins : mapping, optional
@@ -295,13 +296,30 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
     return tuple(found)
 
 
+def _held(trajectory: Trajectory, names: Sequence[str]) -> dict[str, list[str]]:
+    """Named parameters that are expressions of others that are named, too, with these."""
+    mechanism, given, found = trajectory.dynamics.mechanism, dict(trajectory.parameters), dict[str, list[str]]()
+    values = mechanism.parameter_values(given)
+    for name in [name for name in names if name in values]:
+        varied = mechanism.parameter_values({**given, name: np.array([values[name]])})
+        for other in names:
+            if other != name and np.ndim(varied.get(other, 0.0)):
+                found.setdefault(other, []).append(name)
+    return found
+
+
 def _notes(trajectory: Trajectory, integrand: Integrand, chosen: Directions) -> tuple[str, ...]:
     mechanism, used = trajectory.dynamics.mechanism, set(integrand.names)
     for event in trajectory.events:
         if event.kind is EventKind.UNTIL:
             used |= mechanism.expanded(event.elements[-1], field="until").names
-    notes = []
-    for name in chosen.absent:
+    held = _held(trajectory, chosen.names)
+    notes = [
+        f"{name} is held where {', '.join(others)} differs, though it is an expression of it: it is named, too"
+        for name, others in held.items()
+    ]
+    acting = {name for others in held.values() for name in others}  # through what is held
+    for name in [name for name in chosen.absent if name not in acting]:
         slopes = chosen.changes[2 * trajectory.dynamics.n + 1 :, chosen.names.index(name)]
         following = {other for other, slope in zip(chosen.partials.parameters, slopes, strict=True) if slope}
         if not following & used:

@@ -333,6 +333,26 @@ def test_a_parameter_that_occurs_nowhere_has_derivative_zero_and_a_note():
     assert found.gradient["idle"] == pytest.approx(found.value / 2)
 
 
+def test_an_expression_that_is_named_itself_is_held_and_a_note_says_so():
+    spring = derive(
+        Mechanism(
+            name="spring",
+            coordinates=["x"],
+            parameters={"a": 2.0, "k": "a**2"},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="k*x**2/2"),
+        )
+    )
+    motion = simulate(spring, State([1.0], [0.0]), t_end=1.0)
+    alone = sensitivity(motion, Functional("0", "x"), ["a"])
+    # x = cos(sqrt(k/m) t) with k = a^2 and m = 1: dx/da = -t sin(a t)
+    assert alone.gradient["a"] == pytest.approx(-np.sin(2.0), rel=1e-9)
+    assert alone.notes == ()
+    both = sensitivity(motion, Functional("0", "x"), ["a", "k"])
+    assert both.gradient["a"] == 0.0
+    assert both.gradient["k"] == pytest.approx(-np.sin(2.0) / 4.0, rel=1e-9)
+    assert both.notes == ("k is held where a differs, though it is an expression of it: it is named, too",)
+
+
 def test_a_law_with_its_own_restitution_says_so():
     ball = dynamics_of("bouncing_ball")
     motion = simulate(ball, State([1.0], [0]), t_end=0.6, law=NewtonImpact(restitution=0.5))

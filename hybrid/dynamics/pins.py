@@ -155,7 +155,8 @@ def solve_state(
         Where several positions satisfy the pins, chooses one: that nearest to the named values of unknown coordinates.
         Values of pinned positions, of the time or of parameters name another place at which the choice is made; from
         there the branch is followed to the pins, along one named quantity after the other, or around where that way
-        ends. The ``start`` of a map's branch gives the position of the map.
+        ends, within the ranges between the two places. The ``start`` of a map's branch gives the position of the map,
+        or is refused where the map went further around.
     tolerances : Tolerances, optional
 
     Returns

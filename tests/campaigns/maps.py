@@ -72,7 +72,10 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
             tally.wrong.append(f"{where}: {region}, not {' or '.join(sorted(expected))}")
         if compiled[i, j] != region:
             tally.wrong.append(f"{where}: {region} by the general method, {compiled[i, j]} by compiled operations")
-        if (i, j) in alone and (single := _alone(plane, found, float(x[i]), float(y[j]))) not in (region, None):
+        single = _alone(plane, found, float(x[i]), float(y[j])) if (i, j) in alone else None
+        if single == "refused":  # beyond a fold, or where ways lead outside the ranges between both places
+            tally.undecided += region != "unreachable"
+        elif single not in (region, None):
             tally.wrong.append(f"{where}: {region} in the map, {single} alone")
 
 
@@ -117,9 +120,9 @@ def _alone(plane: Plane, found: Any, x: float, y: float) -> str | None:
         state = solve_state(plane.dynamics, pins, parameters=values, branch=start)
         selection = select(plane.dynamics, state, parameters=values)
     except StateError as error:
-        return (
-            "unreachable" if any(word in str(error) for word in ("ends before", "no posture", "no position")) else None
-        )
+        if "ends before" in str(error):
+            return "refused"
+        return "unreachable" if any(word in str(error) for word in ("no posture", "no position")) else None
     if selection.verdict.name in ("UNDECIDED", "HYPERSTATIC"):
         return None
     labels = {m.label for branch in selection.branches for m in (branch.mode, *branch.equivalent_modes)}

@@ -19,6 +19,7 @@ from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.consistency import check_mass
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.kinks import surface_kinks
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
@@ -126,7 +127,7 @@ def classify(
     summands = summands_of(dynamics, terms, states.q, states.v, t=states.t)
     massive = np.broadcast_to(definiteness(terms.M) > tolerances.rank, shape)
     defined = _defined(terms, shape) & np.broadcast_to(states.reached, shape) & massive
-    if (kinks := surface_kinks(dynamics)) is not None:
+    if has_kinks(dynamics) and (kinks := surface_kinks(dynamics)) is not None:
         closed = terms.gap <= tolerances.gap * scales.gap
         defined &= ~kinks.are_met(dynamics, states.q, states.t, closed).any(axis=-1)
     q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))

@@ -17,6 +17,7 @@ from hybrid.dynamics.consistency import check_accuracy, check_consistency, check
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.kinks import check_surfaces
 from hybrid.dynamics.pins import state_of
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import scales_of, summands_of
 from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.expressions import straight_line
@@ -223,7 +224,8 @@ def contact_problem(
     pattern = activity_pattern(dynamics, terms, scales, sides=state.sides, tolerances=tolerances)
     for name, activity in zip(element_names(dynamics), pattern, strict=True):
         _check_takes_part(dynamics, name, activity, terms)
-    check_surfaces(dynamics, state, terms.gap <= tolerances.gap * scales.gap)
+    if has_kinks(dynamics):
+        check_surfaces(dynamics, state, terms.gap <= tolerances.gap * scales.gap)
     summands = summands_of(dynamics, terms, state.q, state.v, t=state.t)
     problem = pose(dynamics, terms, pattern, sides=state.sides, summands=summands)
     if problem.redundancy:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.equations import Terms
 
 __all__ = [
+    "FARTHEST",
     "check_accuracy",
     "check_angles",
     "check_consistency",
@@ -109,7 +110,8 @@ def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> N
         )
 
 
-_FARTHEST = 1e5  # radians: a gap counts as zero within 1e-9 of them (Tolerances.gap), 1e-4 of the length that turns
+FARTHEST = 1e5
+"""Radians beyond which angles are refused: a gap is zero within 1e-9 of them, 1e-4 of the length that turns."""
 
 
 def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
@@ -139,18 +141,15 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     >>> from hybrid import derive
     >>> check_angles(derive(mechanisms.load("rod_on_incline")), np.array([0.0, 0.0, 3.0]))
     """
-    radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
-    if not ((np.abs(q) > _FARTHEST * radians) & (radians > 0.0)).any():
-        return
     turns = dynamics.once(_turning)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
     for place, rates in turns.items():
         rate, values = np.broadcast_arrays(np.max(np.abs(rates), axis=-1), q[..., int(place)])
-        far = np.abs(values) * rate > _FARTHEST
+        far = np.abs(values) * rate > FARTHEST
         if far.any():
             name, value, turned = dynamics.mechanism.coordinates[int(place)], values[far][0], (values * rate)[far][0]
             within = math.atan2(math.sin(turned), math.cos(turned)) * value / turned
             raise StateError(
-                f"{name} = {value:g} turns by more than {_FARTHEST:g} radians, next to which gaps are judged too "
+                f"{name} = {value:g} turns by more than {FARTHEST:g} radians, next to which gaps are judged too "
                 f"coarsely; without whole turns it is {within:.12g}"
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.scales import coordinate_sizes
-from hybrid.expressions import Builder, Nodes, jacobian
+from hybrid.expressions import FUNCTIONS, Builder, Nodes, jacobian
 from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "PositionProblem",
     "Start",
     "depends_on",
+    "has_kinks",
     "is_explicit",
     "linearised",
     "newton",
@@ -354,6 +355,28 @@ def _is_explicit(dynamics: Dynamics, positions: tuple[str, ...]) -> bool:
     build = Builder(dynamics.equations.graph)
     slopes = jacobian(build, _equations(dynamics, positions), [build.name(name) for name in free])
     return build.graph().names(slopes.ravel()).isdisjoint(free)
+
+
+def has_kinks(dynamics: Dynamics) -> bool:
+    """Whether a function with a kink or a jump is in a gap or in a rigid constraint, as in few.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    bool
+        True also where it bends no direction; :mod:`hybrid.dynamics.kinks` knows.
+    """
+    return dynamics.once(_has_kinks)
+
+
+def _has_kinks(dynamics: Dynamics) -> bool:
+    equations = dynamics.equations
+    found = equations.graph.needed([*equations.gap, *equations.constraint])
+    facts = (FUNCTIONS.get(equations.graph.operations[node]) for node in found)
+    return any(fact is not None and (fact.jumps or fact.bends) for fact in facts)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from hybrid.contact.impacts.laws import AbstractRestitutionLaw
 from hybrid.declaration import evaluate
 from hybrid.dynamics.equations import Reader
 from hybrid.dynamics.kinks import surface_kinks
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
 from hybrid.motion.events import Functions, Watch
@@ -256,7 +257,7 @@ class Context:
 
     @_kinks.default
     def _kinks_of_surfaces(self) -> SurfaceKinks | None:
-        return surface_kinks(self.dynamics)
+        return surface_kinks(self.dynamics) if has_kinks(self.dynamics) else None
 
     def flow(self, choice: Choice) -> Flow:
         """The flow of a mode, compiled once."""

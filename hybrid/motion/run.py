@@ -18,7 +18,8 @@ from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.contact.problem import posture
 from hybrid.dynamics.arithmetic import decided_definiteness
-from hybrid.dynamics.kinks import kink_at, kink_sentence, surface_kinks
+from hybrid.dynamics.kinks import kink_at, kink_sentence
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
@@ -405,7 +406,7 @@ def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] |
     undefined, rank = terms.undefined, context.settings.tolerances.rank
     if undefined is not None:
         return Termination.UNDEFINED, f"{undefined} is undefined there"
-    if surface_kinks(context.dynamics) is not None:
+    if has_kinks(context.dynamics):
         limit = context.settings.tolerances.gap * context.scales(moment.t, moment.q, moment.v, terms).gap
         kinked = kink_at(context.dynamics, moment.q, moment.t, terms.gap <= limit)
         if kinked is not None:

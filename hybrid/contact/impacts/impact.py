@@ -13,8 +13,9 @@ from hybrid.contact.activity import Activity, contact_velocities, element_names
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.kinks import check_surfaces, surface_kinks
+from hybrid.dynamics.kinks import check_surfaces
 from hybrid.dynamics.pins import state_of
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
@@ -399,7 +400,7 @@ def impact_problem(
             if gap < -limit:
                 raise StateError(f"contact {name!r} penetrates: gap = {gap:.6g}")
         closed = tuple(name for name, gap, limit in gaps if gap <= limit)
-    if surface_kinks(dynamics) is not None:
+    if has_kinks(dynamics):
         check_surfaces(dynamics, state, np.isin(dynamics.contacts, closed))
     posed = pose(dynamics, terms, activities_in_impact(dynamics, closed), sides={})
     if not any(element.kind is ElementKind.CONTACT for element in posed.elements):

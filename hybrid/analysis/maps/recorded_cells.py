@@ -18,7 +18,7 @@ from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.table import not_negative
 from hybrid.dynamics.equations import Terms
-from hybrid.dynamics.positions import has_kinks
+from hybrid.dynamics.kinks import surface_kinks
 from hybrid.dynamics.scales import scales_of, summand_nodes, with_sums
 from hybrid.expressions import (
     FUNCTIONS,
@@ -148,7 +148,7 @@ def cell_source(plane: Sweep) -> CellSource:
     equations = plane.dynamics.equations
     if plane.branch is not None or plane.dynamics.rigid:
         raise NotRecordable("postures are found by iteration")
-    if has_kinks(plane.dynamics):
+    if surface_kinks(plane.dynamics) is not None:
         raise NotRecordable("surfaces have kinks, which are looked for cell by cell")
     states = node_states(plane.dynamics, plane.axes, pins=plane.pins, parameters=plane.parameters)
     rates = turn_nodes(states.build, equations.roots, equations.coordinates)

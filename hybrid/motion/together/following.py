@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, element_activities
 from hybrid.contact.classification import CellVerdict, classify
 from hybrid.dynamics.arithmetic import definiteness
-from hybrid.dynamics.positions import has_kinks
+from hybrid.dynamics.kinks import surface_kinks
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import States
 from hybrid.motion.arguments import approach, penetration
@@ -95,7 +95,7 @@ def follow_together(
     alone = {
         "rigid constraints": bool(dynamics.rigid),
         "slips that vanish from a side": bool(states.sides),
-        "surfaces with kinks": has_kinks(dynamics),
+        "surfaces with kinks": surface_kinks(dynamics) is not None,
     }
     if any(alone.values()):
         fleet.hand_over(everyone[reached], next(reason for reason, holds in alone.items() if holds))

@@ -5,6 +5,7 @@ Linear algebra on nodes: elimination written out, zeros and ones skipped.
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -141,6 +142,9 @@ def jacobian(build: Builder, roots: Any, names: Sequence[int]) -> Nodes:
 def gradient(build: Builder, root: int, names: Sequence[int]) -> Nodes:
     """Partial derivatives of one node with respect to many names at once, from the node backwards.
 
+    Functions pass on what reaches them in parts, not as one sum, so that equal parts of two gradients are equal nodes:
+    in Lagrange's equations the velocities' share of ``d/dt dT/dv - dT/dq`` cancels before anything is evaluated.
+
     Parameters
     ----------
     build : Builder
@@ -157,15 +161,16 @@ def gradient(build: Builder, root: int, names: Sequence[int]) -> Nodes:
     for node in needed:
         if any(argument in depending for argument in build.arguments(node)):
             depending.add(node)
-    adjoint = {root: build.number(1)}
+    adjoint: dict[int, list[int]] = {root: [build.number(1)]}
     for node in reversed(needed):
-        along = adjoint.get(node, zero)
-        if along == zero or node not in depending or not build.arguments(node):
+        if node not in adjoint or node not in depending or not build.arguments(node):
             continue
-        for argument, slope in zip(build.arguments(node), partials(build, node), strict=True):
-            if argument in depending:
-                adjoint[argument] = build.add(adjoint.get(argument, zero), build.multiply(slope, along))
-    return np.array([adjoint.get(int(name), zero) for name in names], dtype=np.intp)
+        parts = adjoint[node] if build.operation(node) in FUNCTIONS else [build.total(adjoint[node])]
+        slopes = list(zip(build.arguments(node), partials(build, node), strict=True))
+        for along, (argument, slope) in itertools.product(parts, slopes):
+            if argument in depending and along != zero:
+                adjoint.setdefault(argument, []).append(build.multiply(slope, along))
+    return np.array([build.total(adjoint.get(int(name), [])) for name in names], dtype=np.intp)
 
 
 def turn_nodes(

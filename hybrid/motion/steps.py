@@ -30,6 +30,11 @@ FROM_DIFFERENCES = _TRANSFORM @ _FACTORS.T
 _FIRST, _LAST = np.eye(DOP853.D.shape[1])[[0, len(DOP853.B)]]
 _SUM = np.append(DOP853.B, np.zeros(len(_FIRST) - len(DOP853.B)))
 _FROM_STAGES = FROM_DIFFERENCES @ np.vstack([_SUM, _FIRST - _SUM, 2 * _SUM - _FIRST - _LAST, DOP853.D])
+# Stage s is at the state y + h sum w_si k_i; the twelfth is the end of the step, the last three serve the dense output.
+_WEIGHTS = np.zeros((len(_FIRST) - 1, len(_FIRST)))
+for _row, _given in zip(_WEIGHTS, [*DOP853.A[1:], DOP853.B, *DOP853.A_EXTRA], strict=True):
+    _row[: len(_given)] = _given
+_INSTANTS = [*DOP853.C[1:].tolist(), 1.0, *DOP853.C_EXTRA.tolist()]
 PLACES: Array = np.concatenate([[0.0], NODES, [1.0]])
 """Where guards are looked at in every step: both ends and the Chebyshev points."""
 _ORDERS = np.arange(N_COEFFICIENTS)
@@ -119,36 +124,41 @@ def step_along(states: Callable[[Array], Array], start: float, end: float) -> St
 
 
 class _Explicit(DOP853):  # type: ignore[misc]
-    """SciPy's method of Dormand and Prince, forward in time: its numbers to the last bit, with less done between them.
+    """SciPy's method of Dormand and Prince, forward in time: its steps to rounding, with less done between them.
 
-    SciPy's own step spends more time between the evaluations of a small right-hand side than in them.
+    SciPy's own step spends more time between the evaluations of a small right-hand side than in them. Here the state
+    and the rates of the stages are rows of one table, so that the state of a stage is one product.
     """
 
     t: float
     y: Array
     f: Array
     h_abs: float
+    K_extended: Array
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        K, first = self.K_extended, len(self.B) + 1
-        rows = [*self.A[1:], *self.A_EXTRA]
-        places = zip([*range(1, len(self.A)), *range(first, len(K))], rows, [*self.C[1:], *self.C_EXTRA], strict=True)
-        stages = [(a[:s], float(c), K[:s].T, K[s]) for s, a, c in places]
-        self._stages, self._more_stages = stages[: len(self.A) - 1], stages[len(self.A) - 1 :]
+        self._table = np.zeros((1 + len(self.K_extended), self.n))
+        self.K_extended = self._table[1:]
+        self.K = self.K_extended[: self.n_stages + 1]
+        self._weights = np.ones((len(_WEIGHTS), len(self._table)))
+        stages = [
+            (place, self._table[: s + 1].T, self._weights[s - 1, : s + 1], self._table[s + 1])
+            for s, place in enumerate(_INSTANTS, 1)
+        ]
+        self._stages, self._more_stages = stages[: self.n_stages], stages[self.n_stages :]
 
     def _step_impl(self) -> tuple[bool, str | None]:
         t, y, K = self.t, self.y, self.K
         shortest = 10 * (math.nextafter(t, math.inf) - t)
         length = self.max_step if self.h_abs > self.max_step else max(self.h_abs, shortest)
         size, growth = np.abs(y), _LARGEST_GROWTH
+        self._table[0], K[0] = y, self.f
         while length >= shortest:
             end = min(t + length, self.t_bound)
             length = h = end - t
-            K[0] = self.f
-            self._evaluate(self._stages, t, y, h)
-            last = y + h * np.dot(K[:-1].T, self.B)
-            K[-1] = self.fun(end, last)
+            np.multiply(_WEIGHTS, h, out=self._weights[:, 1:])
+            last = self._evaluate(self._stages, t, h)
             error = self._estimate_error_norm(K, h, self.atol + np.maximum(size, np.abs(last)) * self.rtol)
             if error < 1.0:
                 growth = min(growth, _SAFETY * error**self.error_exponent) if error else growth
@@ -164,16 +174,18 @@ class _Explicit(DOP853):  # type: ignore[misc]
         size = math.sqrt((squares[0] + 0.01 * squares[1]) * len(scale))
         return h * squares[0] / size if size else 0.0
 
-    def _evaluate(self, stages: Sequence[tuple[Array, float, Array, Array]], t: float, y: Array, h: float) -> None:
-        for weights, place, before, rate in stages:
-            state = np.dot(before, weights)
-            state *= h
-            state += y
-            rate[:] = self.fun(t + place * h, state)
+    def _evaluate(self, stages: Sequence[tuple[float, Array, Array, Array]], t: float, h: float) -> Array:
+        """Rates at some stages of a step of length h; the state of the last of them."""
+        fun = self.fun
+        state: Array = self._table[0]
+        for place, before, weights, rate in stages:
+            state = before.dot(weights)
+            rate[:] = fun(t + place * h, state)
+        return state
 
     def series(self) -> Array:
         """Chebyshev coefficients of the last step, (8, 2n), by three more evaluations."""
-        self._evaluate(self._more_stages, self.t_old, self.y_old, self.h_previous)
+        self._evaluate(self._more_stages, self.t_old, self.h_previous)
         coefficients: Array = self.h_previous * (_FROM_STAGES @ self.K_extended)
         coefficients[0] += self.y_old
         return coefficients

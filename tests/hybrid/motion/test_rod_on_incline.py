@@ -5,7 +5,7 @@ The figures come from an independent integration of those equations, not from th
 
 import numpy as np
 import pytest
-from scipy.integrate import DOP853, Radau, solve_ivp
+from scipy.integrate import Radau, solve_ivp
 from scipy.optimize import minimize_scalar
 
 import mechanisms
@@ -117,15 +117,13 @@ def test_implicit_stepper_finds_the_same_events(motion):
         assert np.max(np.abs(motion.dynamics.kinematics(q, v)["gap"])) < 1e-9
 
 
-@pytest.mark.parametrize("stepper", ["DOP853", "Radau"])
-def test_series_of_a_step_is_the_dense_output_of_its_method(stepper):
+def test_series_of_an_implicit_step_is_the_dense_output_of_its_method():  # of the explicit one: test_steps
     def turning(t, y):
         return [y[1], -np.sin(y[0])]
 
-    class_of = {"DOP853": DOP853, "Radau": Radau}[stepper]
     start = np.array([0.3, 1.2])
-    own = Stepper(turning, 0.0, start, 9.0, Settings(stepper=stepper, rtol=1e-9, atol=1e-9))
-    theirs = class_of(turning, 0.0, start, 9.0, rtol=1e-9, atol=1e-9)
+    own = Stepper(turning, 0.0, start, 9.0, Settings(stepper="Radau", rtol=1e-9, atol=1e-9))
+    theirs = Radau(turning, 0.0, start, 9.0, rtol=1e-9, atol=1e-9)
     for _ in range(3):
         step = own.step()
         theirs.step()

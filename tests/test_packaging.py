@@ -88,6 +88,17 @@ def test_the_page_of_a_package_index_has_no_link_that_leads_nowhere(wheel):
     assert "Contributing (`CONTRIBUTING.md`)" in page
 
 
+def test_the_links_of_a_package_index_lead_to_works_that_the_paper_cites(wheel):
+    (name,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+    links = email.message_from_bytes(wheel.read(name)).get_all("Project-URL")
+    cited = re.findall(r"doi = \{([^}]*)\}", (ROOT / "docs/paper/paper.bib").read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        label, _, address = link.partition(", ")
+        assert len(label) <= 32  # what package indexes take
+        assert address.removeprefix("https://doi.org/") in cited
+
+
 @pytest.mark.parametrize("kind", ["wheel_file", pytest.param("sdist_file", marks=pytest.mark.long)])
 def test_what_was_built_is_installed_and_answers(kind, request, tmp_path):
     target = tmp_path / "installed"

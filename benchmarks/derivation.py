@@ -1,10 +1,11 @@
-"""How long deriving, states and verdicts take here and at another commit, in processes that take turns.
+"""How long deriving, states, verdicts and motions take here and at another commit, in processes that take turns.
 
     python benchmarks/derivation.py [--against COMMIT] [--links 1 4 8 12] [--repeat 5] [--only WORDS]
 
 Times are processor times of one derivation in a fresh process, code for floats included, without imports, the smallest
-of several; of the whole command `painleve verdict` of a rod; and of one later call of `solve_state` and of `select` for
-the rod. COMMIT (by default the tag before-refounding) is checked out into a temporary folder.
+of several; of the whole command `painleve verdict` of a rod; and of one later call of `solve_state`, of `select` and of
+`simulate` for the rod, and of `simulate` for a chain. COMMIT (by default the tag before-refounding) is checked out into
+a temporary folder.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from behaviour import ROOT, TAG, checkout
 
-DERIVE = """
+MECHANISM = """
 import sys, time
 import hybrid, mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, derive
@@ -42,6 +43,8 @@ if n:
     )
 else:
     mechanism = mechanisms.load("rod_on_incline")
+"""
+DERIVE = f"""{MECHANISM}
 start = time.process_time()
 derive(mechanism).terms([0.1] * len(mechanism.coordinates), [0.2] * len(mechanism.coordinates))
 print(time.process_time() - start)
@@ -76,6 +79,18 @@ for _ in range(40):
     times.append((time.process_time() - start) / 25)
 print(min(times))
 """
+MOTION = f"""{MECHANISM}
+from hybrid import State, solve_state
+from hybrid.motion import simulate
+dynamics, t_end = derive(mechanism), float(sys.argv[2])
+state = State([0.1]*n, [0.2]*n) if n else solve_state(dynamics, dict(phi=0.4, phi_dot=0.5)|{{"slip.tip": 0.0}})
+times = []
+for _ in range(20):
+    start = time.process_time()
+    simulate(dynamics, state, t_end=t_end)
+    times.append(time.process_time() - start)
+print(min(times))
+"""
 STATES = {
     "sliding": ("UNIQUE", "0.5", "phi=0.8", "phi_dot=0.5", "slip.tip=1"),
     "at rest": ("UNIQUE", "0.5", "phi=1.2", "phi_dot=0.3", "slip.tip=0"),
@@ -103,6 +118,7 @@ def main() -> None:
     rows += [(f"derive, chain of {n}", DERIVE, (str(n),)) for n in asked.links]
     for call in ("solve_state", "select"):
         rows += [(f"{call}, {name}", CALLS, (pins[0], call, *pins[1:])) for name, pins in STATES.items()]
+    rows += [("simulate, rod", MOTION, ("0", "2")), ("simulate, chain of 8", MOTION, ("8", "0.3"))]
     rows = [row for row in rows if asked.only in row[0]]
     print(f"{'ms':26s}{'before':>10s}{'now':>10s}{'ratio':>9s}")
     with checkout(asked.against) as tree:

@@ -310,8 +310,8 @@ class AbstractMotion:
             return found
         # those of the flow are counted from the middle of their range
         q, v = arc.sample(times)
-        mean = self.dynamics_at(arc.start).terms(q, v, t=times).mean_T.T
-        return attrs.evolve(found, lambda_T=found.lambda_T + mean) if mean.any() else found
+        mean = self.dynamics_at(arc.start).terms(q, v, t=times).mean_T
+        return attrs.evolve(found, lambda_T=(found.lambda_T.T + mean).T) if mean.any() else found
 
     def _observed(self, arc: Arc, times: NDArray[np.float64]) -> Observation:
         if arc.means is not None:

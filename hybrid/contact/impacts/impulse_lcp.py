@@ -5,6 +5,7 @@ Derivatives of joint impulses: the linear conditions that hold in their compleme
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -251,14 +252,26 @@ def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload
         width = 2.0
         for element in resting:
             shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
-    # velocities in place of accelerations: the same problem
-    reduced = contact_lcp(attrs.evolve(problem.posed, c=gamma + problem.G @ shift))
+    # velocities in place of accelerations: the same problem, with impulses in units in which the operator is about 1
+    units = _units(problem)
+    posed = attrs.evolve(problem.posed, G=problem.G * np.outer(units, units), c=units * (gamma + problem.G @ shift))
+    reduced = contact_lcp(posed)
     q = np.array(reduced.question.q)
     # unknowns that are no forces: the width of each cone, behind those of bilateral contacts without friction
     no_forces = np.flatnonzero(~reduced.force.any(axis=0))
     for row, element in zip(no_forces[len(no_forces) - len(resting) :], resting, strict=True):
-        q[row] += width * float(element.friction) * given[element.rows[0]]
-    return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force_0=reduced.force_0 + shift)
+        q[row] += width * float(element.friction) * given[element.rows[0]] / units[element.rows[0]]
+    force, force_0 = units[:, None] * reduced.force, units * reduced.force_0 + shift
+    return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force=force, force_0=force_0)
+
+
+def _units(problem: ImpactProblem) -> NDArray[np.float64]:
+    """Units of the impulses, (r,), one of every force element, so that no unit of mass decides: powers of two."""
+    units, sizes = np.ones(len(problem.gamma)), np.abs(np.diagonal(problem.G))
+    for element in problem.elements:
+        rows, size = list(element.rows), float(sizes[list(element.rows)].max())
+        units[rows] = 2.0 ** -round(math.log2(size) / 2) if size > 0.0 else 1.0
+    return units
 
 
 def solved(question: lcp.LCP) -> NDArray[np.float64]:

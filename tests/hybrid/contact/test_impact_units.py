@@ -1,0 +1,74 @@
+"""Joint impacts in any unit of mass: velocities stay, impulses and energies go with the unit."""
+
+import numpy as np
+import pytest
+
+from hybrid import (
+    Contact,
+    EnergeticImpact,
+    EnergyDynamics,
+    Mechanism,
+    NewtonImpact,
+    PoissonImpact,
+    State,
+    derive,
+    resolve_impact,
+)
+
+LAWS = (NewtonImpact(), PoissonImpact(), EnergeticImpact())
+
+
+def flat_rod(mass):
+    """A rod that falls flat on both ends; its foot and head have friction and restitution of their own."""
+    ends = {"foot": -0.7, "head": 0.7}
+    rough = {"foot": ("0.376", "0.611"), "head": ("0.113", "0.035")}
+    return Mechanism(
+        name="rod",
+        coordinates=["x", "y", "phi"],
+        parameters={"m": mass},
+        dynamics=EnergyDynamics(kinetic="m*(0.8*(x_dot**2 + y_dot**2) + 0.12*phi_dot**2)/2"),
+        contact=[
+            Contact(name=name, gap=f"y + {at}*sin(phi)", tangent=f"x + {at}*cos(phi)", friction=mu, restitution=e)
+            for (name, at), (mu, e) in zip(ends.items(), rough.values(), strict=True)
+        ],
+    )
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("mass", [1e-12, 1e-6, 1e6, 1e12, 1e15])
+def test_no_unit_of_mass_decides_a_joint_impact(mass, law):
+    before = State([0, 0, 0], [0.08850405, -0.93619255, 1.33741793])
+    one, other = (resolve_impact(derive(flat_rod(unit)), before, law=law) for unit in (1.0, mass))
+    assert other.warnings == one.warnings == ()
+    # normal impulses do not change the slip here, and friction only brings it to rest
+    for end in ("foot", "head"):
+        assert abs(other.slip_after[end][0]) < 1e-14
+    # a regular problem of four impulses: some roundings of the velocities
+    np.testing.assert_allclose(other.v_after, one.v_after, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(other.energy_change / mass, one.energy_change, rtol=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_a_heavy_and_a_light_body_struck_at_once(law):
+    """Two rods apart from each other, one of them ten billion times as heavy: each moves as alone."""
+    heavy = 1e10
+    state = State([0, 0, 0] * 2, [0.08850405, -0.93619255, 1.33741793] * 2)
+    alone = resolve_impact(derive(flat_rod(1.0)), State(state.q[:3], state.v[:3]), law=law)
+    contacts = []
+    for body, (foot, head) in zip("ab", ((-0.7, 0.7),) * 2, strict=True):
+        for name, at, mu, e in (("foot", foot, 0.376, 0.611), ("head", head, 0.113, 0.035)):
+            gap, tangent = f"y{body} + {at}*sin(p{body})", f"x{body} + {at}*cos(p{body})"
+            contacts.append(Contact(name=f"{name}_{body}", gap=gap, tangent=tangent, friction=mu, restitution=e))
+    energies = (f"{m}*(0.8*(x{b}_dot**2 + y{b}_dot**2) + 0.12*p{b}_dot**2)/2" for b, m in (("a", "1"), ("b", "M")))
+    both = Mechanism(
+        name="rods",
+        coordinates=["xa", "ya", "pa", "xb", "yb", "pb"],
+        parameters={"M": heavy},
+        dynamics=EnergyDynamics(kinetic=" + ".join(energies)),
+        contact=contacts,
+    )
+    found = resolve_impact(derive(both), state, law=law)
+    rounding = 10 * np.sqrt(heavy) * np.finfo(float).eps  # Lemke's method adds velocities times roots of masses
+    np.testing.assert_allclose(found.v_after[3:], found.v_after[:3], rtol=0, atol=rounding)
+    if law.name != "energetic":  # whose restitution depends on the energy of all contacts together
+        np.testing.assert_allclose(found.v_after[:3], alone.v_after, rtol=0, atol=rounding)

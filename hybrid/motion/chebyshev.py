@@ -179,9 +179,9 @@ def _descend(
     if 2 * coefficients[0] - size > lacking:
         return None
     if resolved or depth >= MAX_HALVINGS:
-        if not resolved:  # a kink, to which no series converges, or a jump, at which the function is not small
+        if not resolved:  # a kink or a jump, to which no series converges
             crossed = bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
-            if crossed is not None and abs(function(np.array([crossed]))[0]) <= _EPSILON**0.5 * size:
+            if crossed is not None:
                 return crossed
         s = _descent_of(coefficients, order, floor + _rounding(values))
         return None if s is None else low + s * (high - low)

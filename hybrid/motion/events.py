@@ -30,7 +30,6 @@ __all__ = [
     "Watch",
     "first_event",
     "is_known_zero",
-    "jump",
     "loss",
 ]
 
@@ -77,32 +76,6 @@ def loss(function: Function, row: Array, *, start: float | None = None, floor: f
         return low, True
     zero = first_descent(lambda s: function(s * low), values, start=start, floor=floor)
     return (low, True) if zero is None else (zero * low, False)
-
-
-def jump(function: Function, row: Array, s: float) -> float | None:
-    """Just after the first jump of a function of [0, 1] to negative values; ``s`` where it vanishes there, else None.
-
-    Parameters
-    ----------
-    function : callable
-    row : array, (19,)
-        Its values at ``PLACES``.
-    s : float
-        About where it falls below zero.
-
-    Returns
-    -------
-    float or None
-
-    Examples
-    --------
-    >>> step = lambda s: np.sign(0.3 - s)
-    >>> round(jump(step, step(PLACES), 0.31), 12)
-    0.3
-    """
-    if abs(float(function(np.array([s]))[0])) <= _SMALL * np.median(np.abs(row)):
-        return s
-    return bracketed(function, PLACES, row < 0.0)
 
 
 Functions = Callable[[Array, Array], Array]
@@ -288,14 +261,18 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     if not is_first and watch.guards[position].kind in USERS and row[0] < -_negligible(watch, position, row):
         return 0.0, _Fall.JUMP  # between two steps
     fallen = _descent(watch, step, position, row, start)
-    if fallen is None or watch.guards[position].kind not in USERS:
-        return None if fallen is None else (fallen, _Fall.ZERO)
+    if fallen is None:
+        return None
+    function, is_users = _function(watch, step, position), watch.guards[position].kind in USERS
+    size = float(np.median(np.abs(row)) if is_users else np.abs(row).max())  # near a pole the largest tells nothing
+    if abs(float(function(np.array([fallen]))[0])) <= _SMALL * size:
+        return fallen, _Fall.ZERO
+    if not is_users:
+        return fallen, _Fall.JUMP
     if start is not None:
         row = np.concatenate([[0.0], row[1:]])  # the rounding of the zero from which the arc starts has no sign
-    jumped = jump(_function(watch, step, position), row, fallen)
-    if jumped is None:
-        return None
-    return jumped, _Fall.ZERO if jumped == fallen else _Fall.JUMP
+    place = bracketed(function, PLACES, row < 0.0)
+    return None if place is None else (place, _Fall.JUMP)
 
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
@@ -333,9 +310,12 @@ def _descent(watch: Watch, step: Step, position: int, row: Array, start: float |
     floor = watch.floors.get(position, 0.0)
     if start is None and -_negligible(watch, position, row) <= row[0] < 0:
         start = float(row[0])  # rounding at the boundary between two steps
-    s = first_descent(_function(watch, step, position), row[1:-1], start=start, floor=floor)
-    if s is None and start is None and row[-1] < -floor:
-        return 1.0
+    function = _function(watch, step, position)
+    s = first_descent(function, row[1:-1], start=start, floor=floor)
+    if s == 0.0 and row[0] > _negligible(watch, position, row):  # it falls before the first of the points
+        return bracketed(function, PLACES, row < -floor) or s
+    if s is None and start is None and row[-1] < -floor:  # or behind the last
+        return bracketed(function, PLACES, row < -floor) or 1.0
     return s
 
 

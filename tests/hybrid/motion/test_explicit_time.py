@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
-from hybrid.motion import Settings
+from hybrid.motion import EventKind, Settings
 
 LIMIT = 4.905
 """Friction that a box of unit mass can bear: 0.5 * 9.81."""
@@ -141,3 +141,36 @@ def test_steps_that_jumps_of_the_push_cut_short_end():
     assert motion.termination is Termination.END_TIME
     # what a step over a jump gets wrong: the estimate of the error there is of the order of what was asked for
     assert motion.v[0] == pytest.approx(20 - 6 * np.pi, abs=1e-9)
+
+
+ONSETS = np.linspace(0.1, 0.9, 17).round(4).tolist()
+LOADS = {
+    "step": ("2*(1 + sign(t - start))", 0.0),
+    "ramp": ("4*max(0, min(1, (t - start)*1000))", 0.75e-3),
+    "steep ramp": ("4*max(0, min(1, (t - start)*1e6))", 0.75e-6),
+}
+
+
+@pytest.mark.parametrize("name", LOADS)
+@pytest.mark.parametrize("start", ONSETS)
+def test_a_block_that_sticks_lets_go_when_a_load_comes(name, start):
+    """A block of weight 10 and friction 0.3 under a load that rises from 0 to 4: it slips from 3 on."""
+    load, delay = LOADS[name]
+    block = Mechanism(
+        name="block",
+        coordinates=["x", "y"],
+        parameters={"start": start},
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+        forces={"x": load},
+        contact=[Contact(name="floor", gap="y", tangent="x", friction="0.3")],
+    )
+    motion = simulate(derive(block), State([0, 0], [0, 0]), t_end=1.0)
+    assert [(event.kind, event.elements) for event in motion.events] == [(EventKind.SLIP_START, ("floor",))]
+    let_go = start + delay
+    # a jump is left behind by 16 roundings of the length of the step, which is 1
+    assert motion.events[0].t == pytest.approx(let_go, abs=1e-14)
+    # the load grows linearly by 1 while the block slips, for a third of the delay; it is 1 from then on
+    rise = delay / 3
+    speed, way = rise / 2, rise**2 / 6
+    rest = 1.0 - let_go - rise
+    assert motion.q[0] == pytest.approx(way + speed * rest + rest**2 / 2, rel=1e-9)

@@ -233,7 +233,10 @@ def _description(problem: LCP, answer: dict[str, Any]) -> Iterator[RenderableTyp
         outcome = "confirmed" if answer["certificate"]["verified"] else "NOT confirmed"
         exclude = "1 contradiction excludes" if refuted == 1 else f"{refuted} contradictions exclude"
         yield f"{exclude} all complementary bases: {outcome} in rational arithmetic."
-    yield "These are all solutions." if answer["complete"] else "There may be further solutions."
+    if not answer["complete"]:
+        yield "There may be further solutions."
+    elif len(answer["solutions"]) or len(answer["continua"]):
+        yield "These are all solutions."
     yield f"Lemke's method: {answer['status']}."
     yield from _classes(answer["classes"])
     if "critical_factor" in answer:

@@ -56,7 +56,8 @@ class Settings:
         Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`).
         Event times inherit it: 1e-12 gives them to about 1e-11 over a few time units.
     max_step : float
-        Largest step, in units of time. A load pulse shorter than it may be missed.
+        Largest step, in units of time. A load pulse shorter than it may be missed, and so may an obstacle narrower
+        than the way that is made in it.
     max_events : int
         A motion with more events ends there and says so; those that changed nothing count too.
     crowd : int

@@ -19,7 +19,7 @@ from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import StateError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
-from hybrid.tolerances import ROUNDING, Tolerances
+from hybrid.tolerances import INTEGRATED, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -347,7 +347,7 @@ def impact_of(problem: ImpactProblem, v: NDArray[np.float64], answer: Impulses, 
     created = float(answer.values @ (problem.gamma + gamma)) / 2
     warnings = list(answer.warnings)
     sums = float(np.abs(answer.values) @ (np.abs(problem.gamma) + np.abs(gamma)))  # of which it is what is left
-    if created > ROUNDING * max(before, after, sums):
+    if created > INTEGRATED * max(before, after, sums):  # as well as compliant contacts are followed
         warnings.append(f"the {law} law created energy: {created:.6g} on top of {before:.6g}")
     elements = problem.elements
     return Impact(

@@ -51,7 +51,10 @@ print(time.process_time() - start)
 """
 VERDICT = """
 import sys, time
-from mechanisms.launch import main
+try:
+    from mechanisms.launch import main
+except ImportError:  # before the command had a door of its own
+    from hybrid.cli import main
 sys.argv = "painleve verdict rod_on_incline --pin phi=0.4 --pin phi_dot=0.5 --pin slip.tip=0 --json".split()
 sys.stdout, told = open("/dev/null", "w"), sys.stdout
 try:
@@ -65,12 +68,15 @@ import sys, time
 import mechanisms
 from hybrid import derive, select, solve_state
 verdict, call, mu, *pins = sys.argv[1:]
-rod = derive(mechanisms.load("rod_on_incline")).at({"mu": mu})
+rod, given = derive(mechanisms.load("rod_on_incline")), {"mu": float(mu)}
 numbers = (pin.split("=") for pin in pins)
 pins = {name: value if value in ("+0", "-0") else float(value) for name, value in numbers}
-state = solve_state(rod, pins)
-assert select(rod, state).verdict.name == verdict
-work = {"select": lambda: select(rod, state), "solve_state": lambda: solve_state(rod, pins)}[call]
+state = solve_state(rod, pins, parameters=given)
+assert select(rod, state, parameters=given).verdict.name == verdict
+work = {
+    "select": lambda: select(rod, state, parameters=given),
+    "solve_state": lambda: solve_state(rod, pins, parameters=given),
+}[call]
 times = []
 for _ in range(40):
     start = time.process_time()

@@ -265,7 +265,8 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
         return None
     function, is_users = _function(watch, step, position), watch.guards[position].kind in USERS
     size = float(np.median(np.abs(row)) if is_users else np.abs(row).max())  # near a pole the largest tells nothing
-    if abs(float(function(np.array([fallen]))[0])) <= _SMALL * size:
+    rounding = _ROUNDING * watch.floors.get(position, 0.0)  # which is much in a bounce of a few microseconds
+    if abs(float(function(np.array([fallen]))[0])) <= _SMALL * size + rounding:
         return fallen, _Fall.ZERO
     if not is_users:
         return fallen, _Fall.JUMP

@@ -95,23 +95,21 @@ class Choice:
         return self.mode, tuple(sorted(self.sides.items()))
 
 
-def gap_floor(terms: Terms, q: Array, index: int) -> float:
-    """Rounding of a gap: that of the terms that cancel in it.
+def gap_floors(terms: Terms, q: Array) -> Array:
+    """Rounding of gaps: that of the terms that cancel in them.
 
     Parameters
     ----------
     terms : Terms
-        At one state.
-    q : array, (n,)
-    index : int
-        Position of the contact.
+        At one state or many.
+    q : array, (..., n)
 
     Returns
     -------
-    float
-        Eight roundings of ``abs(W_N) . abs(q)``, in the unit of the gap.
+    array, (..., number of contacts)
+        Eight roundings of ``abs(W_N) . abs(q)``, in the unit of each gap.
     """
-    return _ROUNDING * _EPSILON * float(np.abs(terms.W_N[:, index]) @ np.abs(q))
+    return np.asarray(_ROUNDING * _EPSILON * (np.abs(terms.W_N) * np.abs(q)[..., None]).sum(axis=-2))
 
 
 def _both(first: Functions | None, second: Functions) -> Functions:
@@ -377,7 +375,7 @@ class Context:
         floors = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCHDOWN:
-                floors[position] = gap_floor(terms, q, self.dynamics.contacts.index(guard.element))
+                floors[position] = float(gap_floors(terms, q)[self.dynamics.contacts.index(guard.element)])
             elif guard.kind is GuardKind.SLIP:
                 columns = self.dynamics.columns[guard.element]
                 speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))

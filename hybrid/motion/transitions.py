@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity, activity_pattern, element_names, tangential_activity
 from hybrid.contact.guards import RELEASES, USERS, Guard, GuardKind
 from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.problem import pose
 from hybrid.contact.reduction import free_motion
+from hybrid.contact.selection import select_problem
 from hybrid.contact.table import ElementMode, has_stiction, rows_of
-from hybrid.motion.context import gap_floor
+from hybrid.dynamics.arithmetic import applied
+from hybrid.motion.context import gap_floors
 from hybrid.motion.recorded import EventKind
 from hybrid.motion.selecting import Moment
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Set
 
     from hybrid.contact.impacts.impact import Impact
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Scales
     from hybrid.motion.context import Choice, Context
@@ -43,7 +47,8 @@ _KINDS = (
 )
 
 
-LOWEST_HOP = 1024.0  # in units of the rounding of the gap
+_LOWEST_HOP = 1024.0  # in units of the rounding of the gap
+_LARGEST = 4.0  # times what the forces alone would give a gap: larger accelerations are not looked for
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
 
@@ -173,10 +178,10 @@ def _touching(
     context: Context, terms: Terms, scales: Scales, q: Array, activities: Mapping[str, Activity]
 ) -> dict[str, Activity]:
     """Contacts that were open without force though they touch, and take part in an impact elsewhere."""
-    found = {}
+    found, floors = {}, gap_floors(terms, q)
     for index, name in enumerate(context.dynamics.contacts):
         at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity * scales.gap_dot[index]
-        if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * gap_floor(terms, q, index):
+        if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * floors[index]:
             columns = context.dynamics.columns_of(name)
             found[name] = by_slip(context, terms, scales, columns)
     return found
@@ -273,6 +278,7 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
     scales = context.scales(moment.t, moment.q, impact.v_after, terms)
     activities = dict(moment.activities)
     closed: set[str] = set()
+    rebounds: dict[str, float] = {}
     for name in element_names(context.dynamics):
         if name not in context.dynamics.contacts:
             closed.add(name)  # a constraint holds, whatever rounding the impact leaves in its rate
@@ -281,13 +287,16 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
         if rate is None:
             continue
         tolerance = context.settings.tolerances.velocity * float(scales.gap_dot[context.dynamics.contacts.index(name)])
-        if rate > tolerance and not _is_unresolvable(context, terms, moment.q, name, rate):
+        if rate > tolerance:
             activities[name] = Activity.OPEN
+            rebounds[name] = rate
         elif rate < -tolerance:
             activities[name] = Activity.APPROACHING
         else:
             closed.add(name)
-    return closed_again(context, activities, closed, moment.t, moment.q, impact.v_after)
+    after = closed_again(context, activities, closed, moment.t, moment.q, impact.v_after)
+    low = low_hops(context, after, rebounds)
+    return closed_again(context, activities, closed | low, moment.t, moment.q, impact.v_after) if low else after
 
 
 def closed_again(
@@ -335,12 +344,57 @@ def closed_again(
     return Moment(t, *reached, known, {}, resting)
 
 
-def _is_unresolvable(context: Context, terms: Terms, q: Array, name: str, rate: float) -> bool:
-    """True if a contact would bounce so low that floating point cannot tell its gap from zero; constraints hold."""
-    index = context.dynamics.contacts.index(name)
-    motion = free_motion(terms, eliminated=tuple(range(len(context.dynamics.rigid))))
-    a = float(terms.W_N[:, index] @ motion.a_free + terms.zeta_N[index])
-    return a < 0.0 and rate * rate / (-2.0 * a) <= LOWEST_HOP * gap_floor(terms, q, index)
+def may_hop_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDArray[np.bool_]:
+    """Where gaps open so slowly that forces like those here may close them at once.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    terms : Terms
+        At one state or many.
+    q : array, (..., n)
+    rates : array, (..., number of contacts)
+        Of the gaps.
+
+    Returns
+    -------
+    array of bool, (..., number of contacts)
+    """
+    motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
+    force = np.sqrt(np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1))[..., None]
+    answers = np.sqrt(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2))
+    largest = _LARGEST * (answers * force + np.abs(terms.zeta_N))
+    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_HOP * gap_floors(terms, q)))
+
+
+def low_hops(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
+    """Contacts that would hop so low that floating point cannot tell their gaps from zero.
+
+    Parameters
+    ----------
+    context : Context
+    moment : Moment
+        After an impact.
+    rates : mapping of str to float
+        Of the gaps that open, by contact.
+
+    Returns
+    -------
+    set of str
+        What falls back as the contact problem at the moment has it, in which other contacts may press.
+    """
+    terms, dynamics = context.terms(moment.t, moment.q, moment.v), context.dynamics
+    all_rates = np.array([rates.get(name, 0.0) for name in dynamics.contacts])
+    if not may_hop_low(dynamics, terms, moment.q, all_rates).any():
+        return set()
+    activities = tuple(moment.activities[name] for name in element_names(dynamics))
+    problem = pose(dynamics, terms, activities, sides=moment.sides)
+    branches = select_problem(problem, tolerances=context.settings.tolerances).branches
+    if not branches:
+        return set()
+    falls = -np.max([terms.W_N.T @ branch.acceleration + terms.zeta_N for branch in branches], axis=0)
+    is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * _LOWEST_HOP * gap_floors(terms, moment.q))
+    return {name for name in rates if is_low[dynamics.contacts.index(name)]}
 
 
 def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Array, v: Array) -> tuple[Array, Array]:

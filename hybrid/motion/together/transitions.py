@@ -18,12 +18,12 @@ from hybrid.dynamics.scales import Scales, coordinate_sizes, motion_sizes, scale
 from hybrid.errors import ComputationError
 from hybrid.motion.accumulating import accumulation, completed
 from hybrid.motion.arguments import Stop
-from hybrid.motion.context import Context
+from hybrid.motion.context import Context, gap_floors
 from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.selecting import Moment
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage, distinct_columns
 from hybrid.motion.together.holding import settled
-from hybrid.motion.transitions import HOLDS, LOWEST_HOP, activity_after, event_kind
+from hybrid.motion.transitions import HOLDS, activity_after, event_kind, low_hops, may_hop_low
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
@@ -36,8 +36,7 @@ __all__ = ["begin", "collide", "measured", "take_events"]
 Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
 
-_ROUNDING = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a gap
-_TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
+_TOUCHING = 16.0  # roundings of a gap: what a gap at rest gathers over the steps of an arc
 _MOST_EVENTS = 500
 _MOST_PASSES = 8
 _SLIPPING = (Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS)
@@ -139,12 +138,11 @@ def _check_approach(fleet: Fleet, lanes: Lanes) -> None:
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
     scales = measured(fleet, lanes, terms)
-    slow = np.zeros(lanes.shape, dtype=bool)
+    slow, floors = np.zeros(lanes.shape, dtype=bool), gap_floors(terms, q)
     for other in range(len(fleet.dynamics.contacts)):
         is_slow = terms.gap_dot[..., other] >= -tolerances.velocity * scales.gap_dot[..., other]
         slow |= is_slow & (fleet.activities[other, lanes] == Activity.APPROACHING)
-        floor = _ROUNDING * (np.abs(terms.W_N[..., other]) * np.abs(q)).sum(axis=-1)
-        near = terms.gap[..., other] <= _TOUCHING * floor
+        near = terms.gap[..., other] <= _TOUCHING * floors[..., other]
         slow |= near & (fleet.activities[other, lanes] == Activity.OPEN)
     fleet.hand_over(lanes[slow], "a contact that closes without a velocity")
 
@@ -240,24 +238,26 @@ def _leave(
     terms = dynamics.terms(q, v, t=t)
     scales = measured(fleet, lanes, terms)
     again = np.zeros(len(lanes), dtype=bool)
-    free = pose(dynamics, terms, tuple(Activity.OPEN for _ in fleet.names), sides={}).a_free
+    rates = np.zeros((len(lanes), len(fleet.dynamics.contacts)))
+    closed = np.full_like(rates, Activity.FRICTIONLESS, dtype=np.int8)  # what those that leave do if they hop too low
     for element in posed.elements:
         index = fleet.dynamics.contacts.index(element.name)
         rate = gamma[:, element.rows[0]]
         limit = tolerances.velocity * scales.gap_dot[..., index]
-        a = np.sum(terms.W_N[..., index] * free, axis=-1) + terms.zeta_N[..., index]
-        floor = _ROUNDING * (np.abs(terms.W_N[..., index]) * np.abs(q)).sum(axis=-1)
-        with np.errstate(all="ignore"):
-            low = (a < 0.0) & (rate * rate / (-2.0 * a) <= LOWEST_HOP * floor)
-        leaves = (rate > limit) & ~low
         again |= rate < -limit
-        activity = np.where(leaves, Activity.OPEN, Activity.FRICTIONLESS)
         if element.tangential:
             columns = list(fleet.dynamics.columns_of(element.name))
             slip, scale = gamma[:, list(element.tangential)], scales.slip[..., columns]
-            activity = np.where(leaves, Activity.OPEN, tangential_activity(slip, scale, tolerances))
-        fleet.activities[index, lanes] = activity
+            closed[:, index] = tangential_activity(slip, scale, tolerances)
+        leaves = rate > limit
+        rates[:, index] = np.where(leaves, rate, 0.0)
+        fleet.activities[index, lanes] = np.where(leaves, Activity.OPEN, closed[:, index])
         fleet.touches[index, lanes] = leaves
+    for place in np.flatnonzero(may_hop_low(dynamics, terms, q, rates).any(axis=-1) & ~again).tolist():
+        lane, opening = int(lanes[place]), dict(zip(fleet.dynamics.contacts, rates[place].tolist(), strict=True))
+        for name in low_hops(*_alone(fleet, lane, law), {name: rate for name, rate in opening.items() if rate}):
+            index = fleet.names.index(name)
+            fleet.activities[index, lane], fleet.touches[index, lane] = closed[place, index], False
     fleet.hand_over(lanes[again], "an impact after which a contact still approaches")
     lanes = lanes[~again]
     _close(fleet, lanes)
@@ -305,15 +305,19 @@ def _may_accumulate(fleet: Fleet, lane: int, touching: list[str]) -> bool:
 
 def _rest(fleet: Fleet, lane: int, law: AbstractImpactLaw) -> None:
     """Complete an accumulation of impacts as that of one motion."""
-    own = np.array([lane])
-    (q,), (v,), (t,) = fleet.states(own)
-    dynamics = fleet.dynamics.at({name: float(values[lane]) for name, values in fleet.varied.items()})
-    context = Context(dynamics, {}, fleet.settings, law, Stop())
-    activities = {name: Activity(int(fleet.activities[index, lane])) for index, name in enumerate(fleet.names)}
-    moment, event = completed(context, Moment(float(t), q, v, activities), fleet.impacts[lane], fleet.t_end)
+    context, moment = _alone(fleet, lane, law)
+    moment, event = completed(context, moment, fleet.impacts[lane], fleet.t_end)
     if event is None:
         return
     fleet.limit[lane] = event.t
     fleet.y[:, lane] = np.concatenate([moment.q, moment.v])
     fleet.activities[:, lane] = [moment.activities[name] for name in fleet.names]
     fleet.touches[:, lane] &= fleet.activities[: len(fleet.names), lane] == Activity.OPEN
+
+
+def _alone(fleet: Fleet, lane: int, law: AbstractImpactLaw) -> tuple[Context, Moment]:
+    """One of the motions as if it were followed alone."""
+    (q,), (v,), (t,) = fleet.states(np.array([lane]))
+    dynamics = fleet.dynamics.at({name: float(values[lane]) for name, values in fleet.varied.items()})
+    activities = {name: Activity(int(fleet.activities[index, lane])) for index, name in enumerate(fleet.names)}
+    return Context(dynamics, {}, fleet.settings, law, Stop()), Moment(float(t), q, v, activities)

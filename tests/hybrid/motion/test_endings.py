@@ -16,9 +16,11 @@ from hybrid import (
     Termination,
     Verdict,
     derive,
+    ensemble,
     simulate,
     solve_state,
 )
+from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import AbstractImpactLaw, NewtonImpact, PoissonImpact
 from hybrid.expressions import Kernel
 from hybrid.motion import EventKind, Prefer, Settings
@@ -381,3 +383,30 @@ def test_an_accumulation_is_completed_when_little_of_it_remains(e, share):
     assert {event.kind.value for event in impacts} == {"impact"}
     assert len(impacts) == 1 + np.ceil(np.log(share) / np.log(e))
     assert limit.t == pytest.approx(np.sqrt(2 / 9.81) * (1 + e) / (1 - e), abs=1e-12)
+
+
+@pytest.mark.parametrize("e", [0.2, 0.34, 0.6])
+@pytest.mark.parametrize("together", [False, True])
+def test_bounces_end_beside_a_contact_whose_load_alone_would_lift_them(e, together):
+    # A wall at x = 1 takes the load of 50, and y obeys gravity alone. Without the wall the floor y = -x/2 would fall
+    # away under the body faster than it does: which hops are too low to be told from rest depends on the wall.
+    corner = Mechanism(
+        name="corner", coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"), forces={"x": "50"},
+        contact=[Contact(name="floor", gap="y + x/2", restitution=e), Contact(name="wall", gap="1 - x")],
+    )  # fmt: skip
+    dynamics, law = derive(corner), NewtonImpact()
+    pins, heights = {"x": 1.0, "x_dot": 0.0, "y_dot": 0.0}, np.linspace(-0.4, -0.3, FEW if together else 2)
+    fall = np.sqrt(2 * (heights + 0.5) / 10)
+    if together:
+        found = ensemble(dynamics, starts={"y": heights}, pins=pins, t_end=3.0, law=law)
+        assert not found.handed_over
+        assert {found.log.kinds[kind] for kind in found.log.kind} == {"IMPACT", "ACCUMULATION"}
+        log = [(found.log.t[found.log.motion == k], found.termination[k]) for k in range(FEW)]
+    else:
+        motions = [simulate(dynamics, solve_state(dynamics, {**pins, "y": y}), t_end=3.0, law=law) for y in heights]
+        log = [([event.t for event in motion.events], motion.termination.name) for motion in motions]
+    for (times, ending), first in zip(log, fall, strict=True):
+        assert ending == "END_TIME"
+        assert times[0] == pytest.approx(first, rel=1e-12)
+        assert times[-1] == pytest.approx(first * (1 + e) / (1 - e), rel=1e-9)  # 1 + 2 e + 2 e^2 + ... falls

@@ -358,7 +358,7 @@ class AbstractMotion:
 
 
 TOLD_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
-"""Kinds of events of several force elements at once of which the modes before and after tell which it was."""
+"""Kinds of events that the modes before and after tell from each other, where several guards may have fired."""
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 _JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
 LASTING = (*_JUMPS, EventKind.WATCH)
@@ -368,7 +368,8 @@ LASTING = (*_JUMPS, EventKind.WATCH)
 def _named_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and force elements as the modes before and after it tell.
 
-    Where contact forces are not unique, the guards of all contacts that share them fire together.
+    Where contact forces are not unique, the guards of all contacts that share them fire together. At a jump of a load
+    one guard is found first, and another may have fallen as well.
 
     Parameters
     ----------
@@ -381,13 +382,15 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    if event.kind not in TOLD_BY_MODES or len(event.elements) < 2 or event.mode_before is None or after is None:
+    if event.kind not in TOLD_BY_MODES or event.mode_before is None or after is None:
         return event
     before = event.mode_before
     changed = tuple(name for name in event.elements if before[name] is not after[name])
     if not changed:
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
+    if not leaves and len(event.elements) < 2:
+        return event
     return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
 
 

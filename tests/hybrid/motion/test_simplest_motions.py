@@ -129,6 +129,23 @@ def test_a_body_at_rest_with_friction_slips_where_its_load_exceeds_it(load, F):
         assert slides[0].mode["floor"].value == ("slide+" if F > 0 else "slide-")
 
 
+@pytest.mark.parametrize("lift", [6.0, 4.5])
+@pytest.mark.parametrize("push", [4.0, -4.0, 1.0])
+def test_a_step_that_lifts_and_pushes_a_body_is_named_by_what_follows(lift, push):
+    # both the cone and the normal force break at the jump, and one is found first; weight 10, friction 0.5
+    declared = Mechanism(
+        name="block", coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+        forces={"x": f"{push}*(1 + sign(t - 0.7))", "y": f"{lift}*(1 + sign(t - 0.7))"},
+        contact=[Contact(name="floor", gap="y", tangent="x", friction="0.5")],
+    )  # fmt: skip
+    (event,) = simulate(derive(declared), State([0.0, 0.0], [0.0, 0.0]), t_end=1.0).events
+    slides = "slide+" if push > 0 else "slide-"
+    expected = ("detachment", "free") if lift > 5 else ("slip start", slides)
+    assert event.t == pytest.approx(0.7, abs=1e-12)
+    assert (event.kind.value, event.mode_after["floor"].value) == expected
+
+
 @pytest.mark.parametrize("limit", [0.0, 1.0])
 @pytest.mark.parametrize("F", [0.0, 0.5, -0.5])
 def test_a_friction_element_under_a_constant_load_decelerates_by_what_is_left(limit, F):

@@ -6,7 +6,9 @@ import hashlib
 import inspect
 import os
 import signal
+import stat
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -39,14 +41,21 @@ F = TypeVar("F", bound=Callable[..., object])
 CONTRACT = frozenset({"contract"})
 
 
+CACHE_VARIABLE = "PAINLEVE_CACHE"
 _PLACES: dict[Path, str | None] = {}
+_REFUSED: list[Path] = []
 
 
 def kept_in(function: Callable[..., object]) -> str | None:
     """The folder in which compiled code of a function is kept; None if there is none, and every process compiles anew.
 
-    There is none in a read-only installation without a home. One that belongs to somebody else than the user and the
-    source is not used: what lies in it would be run.
+    There is none in a read-only installation without a home, or with ``PAINLEVE_CACHE=off``. One that belongs to
+    somebody else than the user and the source, or in which others may write who may not write beside the source, is
+    not used, which is said once: what lies in it would be run. A new folder is the user's alone, mode 0700.
+
+    Only what numba makes of sources of the package is kept. Its index names the versions of numba and Python and the
+    processor, :func:`_stamp` what the code was made of, NumPy's version included; files appear by a rename, and one
+    function has one index, which is begun anew with its code. Equations of mechanisms are never written to disk.
 
     Parameters
     ----------
@@ -64,13 +73,26 @@ def kept_in(function: Callable[..., object]) -> str | None:
 
 
 def _place(function: Callable[..., object], source: Path) -> str | None:
+    if os.environ.get(CACHE_VARIABLE) == "off":
+        return None
     try:
-        place = str(FunctionCache(function).cache_path)
-        owner = Path(place).stat().st_uid
-        users = {source.stat().st_uid, os.getuid() if hasattr(os, "getuid") else owner}
+        place = Path(FunctionCache(function).cache_path)
+        folder, beside = place.stat(), source.parent.stat()
+        users = {source.stat().st_uid, os.getuid() if hasattr(os, "getuid") else folder.st_uid}
+        opened = folder.st_mode & ~beside.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if opened and folder.st_uid in users and not any(place.iterdir()):
+            place.chmod(stat.S_IRWXU)
+            opened = 0
     except (RuntimeError, OSError):
         return None
-    return place if owner in users else None
+    if folder.st_uid in users and not opened:
+        return str(place)
+    if not _REFUSED:
+        whose = "others may write there" if opened else "it belongs to somebody else"
+        advice = "remove the folder, or set NUMBA_CACHE_DIR"
+        warnings.warn(f"compiled code is not kept in {place}, because {whose}: {advice}", stacklevel=3)
+    _REFUSED.append(place)
+    return None
 
 
 class _KeptCode(FunctionCache):  # type: ignore[misc]  # numba has no types

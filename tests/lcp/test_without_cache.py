@@ -3,7 +3,10 @@
 import os
 import subprocess
 import sys
+import warnings
 from types import SimpleNamespace
+
+import pytest
 
 PROGRAM = """
 import lcp.kernels  # every kernel is decorated here
@@ -39,6 +42,11 @@ def test_they_are_kept_in_a_folder_of_the_user(tmp_path):
     assert answered(tmp_path, NUMBA_CACHE_DIR=str(place)).startswith(str(place))
 
 
+def test_with_the_switch_off_nothing_is_kept(tmp_path):
+    assert answered(tmp_path, PAINLEVE_CACHE="off", NUMBA_CACHE_DIR=str(tmp_path / "own")).startswith("None 42.0")
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
 def test_a_folder_of_somebody_else_is_not_used(monkeypatch):
     from lcp.kernels import compiled
 
@@ -46,18 +54,47 @@ def test_a_folder_of_somebody_else_is_not_used(monkeypatch):
 
     class Told:
         def __init__(self, path):
-            self.path = path
+            self.path, self.parent = path, self
+
+        def __str__(self):
+            return self.path
 
         def stat(self):
-            return SimpleNamespace(st_uid=owners[self.path])
+            return SimpleNamespace(st_uid=owners[self.path], st_mode=0o755)
 
     monkeypatch.setattr(compiled, "Path", Told)
     monkeypatch.setattr(compiled, "FunctionCache", lambda function: SimpleNamespace(cache_path="folder"))
     monkeypatch.setattr(compiled.os, "getuid", lambda: 1002)
-    assert compiled._place(compiled.compiled, Told("source")) is None
+    monkeypatch.setattr(compiled, "_REFUSED", [])
+    with pytest.warns(UserWarning, match="not kept in folder, because it belongs to somebody else"):
+        assert compiled._place(compiled.compiled, Told("source")) is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it is said once
+        assert compiled._place(compiled.compiled, Told("source")) is None
     for owner in (1000, 1002):  # of the source, which is run as well, and the user
         owners["folder"] = owner
         assert compiled._place(compiled.compiled, Told("source")) == "folder"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o770])
+def test_a_folder_in_which_others_may_write_is_not_used(tmp_path, monkeypatch, mode):
+    from lcp.kernels import compiled
+
+    source, place = tmp_path / "source" / "file.py", tmp_path / "kept"
+    source.parent.mkdir(mode=0o755)
+    source.touch()
+    place.mkdir()
+    place.chmod(mode)
+    monkeypatch.setattr(compiled, "FunctionCache", lambda function: SimpleNamespace(cache_path=str(place)))
+    monkeypatch.setattr(compiled, "_REFUSED", [])
+    assert compiled._place(compiled.compiled, source) == str(place)  # nothing is in it yet
+    assert place.stat().st_mode & 0o777 == 0o700
+    (place / "planted.nbc").touch()
+    place.chmod(mode)
+    with pytest.warns(UserWarning, match="because others may write there"):
+        assert compiled._place(compiled.compiled, source) is None
+    source.parent.chmod(mode)  # who may write there changes the source itself
+    assert compiled._place(compiled.compiled, source) == str(place)
 
 
 INNER = """

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from hybrid.cli.arguments import FiniteRange, json_option
 from hybrid.cli.output import number, page_option, print_answer, table, write_page
+from hybrid.cli.program import tell
 from hybrid.progress import ProgressBar
 from hybrid.reporting.wording import command_text
 
@@ -125,14 +126,14 @@ def lint(
             )
     for note in report.notes:
         if note.startswith("warning: ") or note in frames.notes:
-            click.echo(note if note.startswith("warning: ") else f"note: {note}", err=True)
+            tell(note if note.startswith("warning: ") else f"note: {note}")
     print_answer(answer, _tables(answer), as_json=as_json)
     if output is not None:
         click.echo(f"The page is in {output}.", err=as_json)
     if not report.is_complete:
         raise KeyboardInterrupt
     if fail_below is not None and report.minimum is not None and report.minimum < fail_below:
-        click.echo(f"the least critical factor, {report.minimum:.4g}, is below {fail_below:g}", err=True)
+        tell(f"the least critical factor, {report.minimum:.4g}, is below {fail_below:g}")
         context.exit(1)
 
 

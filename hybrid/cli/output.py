@@ -24,7 +24,7 @@ from hybrid.cli.arguments import (
     output_option,
     read_parameters,
 )
-from hybrid.cli.program import ExitStatus
+from hybrid.cli.program import ExitStatus, printable, tell
 from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import Json, plain
@@ -152,7 +152,7 @@ def say(*lines: RenderableType) -> None:
 
     shown = Output(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False, soft_wrap=False)
     for line in lines:
-        shown.print(line, markup=False)
+        shown.print(printable(line) if isinstance(line, str) else line, markup=False)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> RenderableType:
@@ -435,7 +435,7 @@ def mechanism_command(
             print_answer(found.record, found.described, found.written, as_json=as_json)
             if found.ending is not None:
                 status, reason = found.ending
-                click.echo(reason, err=True)
+                tell(reason)
                 raise click.exceptions.Exit(status)
 
         return json_option(click.command(name)(mechanism_argument(run)))

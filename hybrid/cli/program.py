@@ -26,7 +26,7 @@ from hybrid.progress import answers_come_first
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ExitStatus", "main", "program", "run"]
+__all__ = ["ExitStatus", "main", "printable", "program", "run", "tell"]
 
 
 TRACEBACK_VARIABLE = "PAINLEVE_TRACEBACK"
@@ -83,7 +83,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
             hint = f"\nsee {error.ctx.command_path} --help"
         return _say(error.format_message() + hint, ExitStatus.BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
-        _tell("interrupted")
+        tell("interrupted")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again when the interpreter ends.
@@ -100,7 +100,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         # What overflows or divides by zero is judged by its result, which is infinite or undefined.
         warnings.filterwarnings("ignore", message=".* encountered in ", category=RuntimeWarning)
-        warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {message}", err=True)
+        warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
         yield
 
 
@@ -142,14 +142,43 @@ def _reported(error: Exception) -> int:
 
 def _say(message: str, status: ExitStatus) -> int:
     for line in message.splitlines():
-        _tell(line if line.startswith("see ") else f"error: {line}")
+        tell(line if line.startswith("see ") else f"error: {line}")
     return status
 
 
-def _tell(line: str) -> None:
-    """A line on standard error; where nobody can read it the exit status still tells."""
+def printable(text: str) -> str:
+    """Text in which names from files and from the command line cannot steer a terminal.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        With what is not printable, but for ends of lines, as in a literal of Python.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error; where nobody can read it the exit status still tells.
+
+    Parameters
+    ----------
+    line : str
+
+    Returns
+    -------
+    None
+    """
     try:
-        click.echo(line, err=True)
+        click.echo(printable(line), err=True)
     except OSError:
         # what is still buffered must not raise again when the interpreter ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())

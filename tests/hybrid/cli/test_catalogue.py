@@ -1,6 +1,9 @@
 """``painleve list``, ``show`` and ``check``."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 
 import pytest
@@ -182,3 +185,18 @@ def test_a_bad_file_is_one_clear_message_and_quick(content, capsys, tmp_path):
 def test_a_file_that_does_not_exist_is_bad_input(capsys):
     assert main(["show", "no_such_file.toml"]) == 2
     assert "no_such_file.toml" in capsys.readouterr().err
+
+
+def test_a_name_with_the_signs_of_a_terminal_cannot_steer_it(tmp_path):
+    # click leaves them out where nobody looks; a terminal gets what is written
+    ours, theirs = os.openpty()
+    file = tmp_path / "\x1b[31mred\x1b]0;title\x07.json"
+    file.write_text('{"M": [[1]], "q": [1], "\\u001b[31m": 1}', encoding="utf-8")
+    subprocess.run([sys.executable, "-m", "hybrid", "lcp", str(file)], stderr=theirs, stdout=theirs, check=False)
+    os.close(theirs)
+    said = os.read(ours, 10_000)
+    os.close(ours)
+    assert b"unknown field" in said
+    assert b"x1b[31m" in said
+    assert b"\x1b" not in said
+    assert b"\x07" not in said

@@ -163,6 +163,7 @@ def _record(found: Ensemble) -> dict[str, Any]:
         "handed_over_reasons": dict(found.handed_over),
         "not_started": {str(k): reason for k, reason in list(found.reasons.items())[:10]},
         "missing": found.n_missing,
+        "complete": not found.n_missing,
         "statistics": statistics(found),
         "seconds": found.seconds,
         "compile_seconds": found.compile_seconds,

@@ -305,3 +305,28 @@ def test_a_file_beside_the_caller_is_named_where_a_mechanism_is_not_found(name, 
     monkeypatch.chdir(tmp_path)
     assert main(["verdict", name]) == 2
     assert capsys.readouterr().err == f"error: no mechanism is called '{name}'; did you mean 'chalk.toml'?\n"
+
+
+def test_an_interrupted_ensemble_says_that_it_is_not_complete(capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    command = [
+        "ensemble",
+        "bouncing_ball",
+        "--vary",
+        "y=1:2",
+        "--pin",
+        "y_dot=0",
+        "--n",
+        "5",
+        "--t-end",
+        "0.1",
+        "--json",
+    ]
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)["complete"] is True
+    monkeypatch.setattr("hybrid.analysis.ensembles.worked_off", interrupted)
+    assert main(command) == 130
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["complete"], answer["missing"]) == (False, 5)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from lcp.lemke import Lemke
-from lcp.problem import LCP, Solution, Status, scaled
+from lcp.problem import LCP, Solution, Status, checked, scaled
 from lcp.tolerances import ROUNDING
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def solve(problem: LCP) -> Solution:
     >>> solution.status.name, solution.n_pivots, float(solution.z.max())
     ('SOLVED', 1, 0.5)
     """
-    is_p_matrix = problem.n >= LARGE and _has_definite_symmetric_part(scaled(problem).problem)
+    is_p_matrix = checked(problem).n >= LARGE and _has_definite_symmetric_part(scaled(problem).problem)
     return BlockPrincipalPivoting().solve(problem) if is_p_matrix else LEMKE.solve(problem)
 
 

@@ -21,7 +21,7 @@ from lcp.dictionary import Dictionary, Face, PivotLimitError, Refuted, explore
 from lcp.errors import LCPError
 from lcp.path import REMOTE
 from lcp.polytopes import Piece, Polytope, piece_of, union
-from lcp.problem import TOO_LARGE, FloatArray, Scaling, float_array, scaled, value_key
+from lcp.problem import TOO_LARGE, FloatArray, Scaling, checked, float_array, scaled, value_key
 from lcp.tolerances import ACCURACY, BOUND, CLEARLY_ZERO, HIDDEN, PIVOT, ZERO
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     Raises
     ------
     LCPError
-        If the order is larger than `max_n`.
+        If the order is larger than `max_n`, or an argument is of another kind.
 
     Examples
     --------
@@ -232,7 +232,13 @@ def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = 
     >>> enumerate_solutions(LCP([[1.0, 1.0], [1.0, 1.0]], [-1.0, -1.0])).continua[0].dimension
     1
     """
-    if problem.n > max_n:
+    given: object = tolerance
+    if not isinstance(given, (float, int)) or not 0.0 <= given < 1.0:
+        raise LCPError(f"the tolerance must be a number from 0 to 1, got {tolerance!r:.60}")
+    given = max_n
+    if not isinstance(given, int):
+        raise LCPError(f"max_n must be a whole number, got {max_n!r:.60}")
+    if checked(problem).n > max_n:
         raise LCPError(
             f"enumeration of order {problem.n} has to cover {_spoken_bases(problem.n)} complementary bases; "
             f"pass max_n={problem.n} to insist, or use Lemke for one solution"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lcp import loaded
 from lcp.errors import LCPError
 from lcp.path import PLAIN_MAX_N, end_of_path, residual_of
-from lcp.problem import LCP, FloatArray, Solution, Status, float_array, scaled, value_key
+from lcp.problem import LCP, FloatArray, Solution, Status, checked, float_array, scaled, value_key
 from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
 
 __all__ = ["Lemke", "Tableau", "polished"]
@@ -248,9 +248,9 @@ class Lemke:
         Raises
         ------
         LCPError
-            If the covering vector does not fit the problem, or the scaled solution overflows.
+            If it is given no LCP, the covering vector does not fit the problem, or the scaled solution overflows.
         """
-        q = problem.q.tolist()
+        q = checked(problem).q.tolist()
         if min(q, default=0.0) >= 0.0:
             return Solution(z=_frozen(np.zeros(problem.n)), w=problem.q, status=Status.SOLVED)
         if self.covering is None and self.max_pivots is None and self.tie_tolerance == TIE:

@@ -17,7 +17,18 @@ import numpy.typing as npt
 
 from lcp.errors import LCPError
 
-__all__ = ["LCP", "TOO_LARGE", "FloatArray", "Scaling", "Solution", "Status", "float_array", "scaled", "value_key"]
+__all__ = [
+    "LCP",
+    "TOO_LARGE",
+    "FloatArray",
+    "Scaling",
+    "Solution",
+    "Status",
+    "checked",
+    "float_array",
+    "scaled",
+    "value_key",
+]
 
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -136,6 +147,33 @@ class Solution:
     status: Status
     ray: FloatArray | None = attrs.field(default=None, eq=lambda ray: None if ray is None else value_key(ray))
     n_pivots: int = 0
+
+
+def checked(problem: LCP) -> LCP:
+    """The problem, if it is one.
+
+    Parameters
+    ----------
+    problem : LCP
+
+    Returns
+    -------
+    LCP
+
+    Raises
+    ------
+    LCPError
+        For anything else.
+
+    Examples
+    --------
+    >>> checked([[1.0]])
+    Traceback (most recent call last):
+    lcp.errors.LCPError: the problem must be an LCP, as LCP(M, q), got list
+    """
+    if not isinstance(problem, LCP):
+        raise LCPError(f"the problem must be an LCP, as LCP(M, q), got {type(problem).__name__}")
+    return problem
 
 
 def _matrix(values: npt.ArrayLike) -> FloatArray:

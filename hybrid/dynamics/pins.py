@@ -18,7 +18,7 @@ from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import Pins, State, States, pin_names, read_number, sort_pins
-from hybrid.errors import StateError
+from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
@@ -219,6 +219,8 @@ def state_of(
 
     Raises
     ------
+    ArgumentError
+        A parameter that was bound is an array.
     StateError
         As :func:`solve_state`.
 
@@ -230,6 +232,10 @@ def state_of(
     >>> round(float(state_of(rod, {"phi": "30 deg", "phi_dot": 0, "slip.tip": "+0"}).q[1]), 12)
     0.5
     """
+    for name in dynamics.given:
+        value = dynamics.values[name]
+        if not isinstance(value, float):
+            raise ArgumentError(f"parameters: {name} must be one real number at one state, got {value!r:.60}")
     if isinstance(given, State) or not isinstance(given, Mapping):
         return given
     return solve_state(dynamics, given, parameters=parameters, tolerances=tolerances)

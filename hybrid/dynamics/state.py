@@ -381,9 +381,12 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
         names = {name: build.name(name) for name in expression.names if name in known}
         exact = build.value(read(build, expression, names))
         value = evaluate(expression, known) if exact is None else float(exact)  # 0.1 + 0.2 - 0.3 is 0
-    number = np.asarray(value, dtype=float)
+    try:
+        number = np.asarray(value, dtype=float)
+    except OverflowError:  # a whole number beyond all floats
+        number = np.asarray(np.inf)
     if not np.isfinite(number).all():
-        raise StateError(f"{field}: the value must be a finite number, got {value}")
+        raise StateError(f"{field}: the value must be a finite number, got {value!s:.60}")
     return float(number) if number.ndim == 0 else number
 
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import attrs
 
 from lcp.errors import LCPError
-from lcp.problem import LCP
+from lcp.problem import LCP, checked
 
 __all__ = [
     "NoSolutionCertificate",
@@ -166,7 +166,7 @@ def rational(problem: LCP | RationalLCP) -> RationalLCP:
     """
     if isinstance(problem, RationalLCP):
         return problem
-    return RationalLCP(problem.M.tolist(), problem.q.tolist())
+    return RationalLCP(checked(problem).M.tolist(), problem.q.tolist())
 
 
 def _numbers(values: Iterable[Number | str]) -> tuple[Fraction, ...]:

@@ -12,6 +12,7 @@ from hybrid import (
     HybridError,
     certified_friction,
     certified_map,
+    contact_problem,
     critical_friction,
     genot_brogliato_points,
     refined_fractions,
@@ -118,3 +119,12 @@ def test_a_certificate_that_there_is_not_is_not_verified():
     assert selection.certificate is None  # one mode is consistent
     with pytest.raises(ArgumentError, match="not None; only a verdict that is proved has one"):
         verify_certificate(selection.certificate)
+
+
+@pytest.mark.parametrize("value", [[0.5, 1.0], 1j])
+def test_one_state_takes_one_real_number_of_every_parameter(value):
+    rod = dynamics_of("rod_on_incline")
+    start = solve_state(rod, PINS)
+    for asked in (select, contact_problem, lambda *given, **named: simulate(*given, t_end=1.0, **named)):
+        with pytest.raises(ArgumentError, match="mu must be one real number"):
+            asked(rod, start, parameters={"mu": value})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lcp import LCP, LCPError, Lemke, Polytope, Status, enumerate_solutions, exact
+from lcp import LCP, LCPError, Lemke, Polytope, Status, enumerate_solutions, exact, solve
 from lcp.exact.search import enumerate_solutions as enumerate_exactly
 from lcp.polytopes import polytope
 
@@ -212,3 +212,16 @@ def test_rational_problem_refuses_what_is_not_a_number():
 def test_malformed_certificate_is_an_error(data):
     with pytest.raises(LCPError):
         exact.certificate_from_json(data)
+
+
+@pytest.mark.parametrize("given", [3, None, "x", [[1.0]]])
+@pytest.mark.parametrize("asked", [solve, Lemke().solve, enumerate_solutions, exact.refute, exact.find_solution])
+def test_what_is_no_problem_is_refused_with_how_to_write_one(asked, given):
+    with pytest.raises(LCPError, match=rf"as LCP\(M, q\), got {type(given).__name__}"):
+        asked(given)
+
+
+@pytest.mark.parametrize("bad", [{"tolerance": t} for t in (-1, np.nan, np.inf, "x", None)] + [{"max_n": "x"}])
+def test_a_limit_of_the_enumeration_that_is_none_is_refused(bad):
+    with pytest.raises(LCPError, match=next(iter(bad))):
+        enumerate_solutions(LCP([[0, 0], [0, 1]], [0, -1]), **bad)

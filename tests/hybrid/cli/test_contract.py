@@ -5,6 +5,7 @@ import pytest
 from hybrid.cli import main
 from hybrid.cli.program import program
 from hybrid.cli.schemas import answer_schema
+from lcp import Status
 
 # As the design of the command line has it, key by key: items of lists and values of mappings (*) by their own keys.
 CONTRACT = {
@@ -77,3 +78,7 @@ def test_bad_input_prints_nothing_on_standard_output(command, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: ")
+
+
+def test_the_schema_of_lcp_knows_every_status_of_the_solver():
+    assert set(answer_schema("lcp")["properties"]["status"]["enum"]) == {status.name for status in Status}

@@ -231,7 +231,10 @@ def first_event(
     if fall is _Fall.LOSS:
         return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.elements),)
     if fall is _Fall.JUMP:
-        return _past_jump(watch, step, which, t), (guard,)
+        last = _past_jump(watch, step, which, t)
+        past = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
+        sizes = np.max(np.abs(values), axis=1, where=np.isfinite(values), initial=0.0)
+        return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -_SMALL * sizes[at])
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
     return last, _fired_together(watch, last, which, slopes, step.end - step.start)

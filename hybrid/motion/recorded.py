@@ -368,8 +368,8 @@ LASTING = (*_JUMPS, EventKind.WATCH)
 def _named_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and force elements as the modes before and after it tell.
 
-    Where contact forces are not unique, the guards of all contacts that share them fire together. At a jump of a load
-    one guard is found first, and another may have fallen as well.
+    Where contact forces are not unique, the guards of all contacts that share them fire together. At a jump of a
+    load several guards of one contact fall.
 
     Parameters
     ----------
@@ -382,15 +382,14 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    if event.kind not in TOLD_BY_MODES or event.mode_before is None or after is None:
+    has_several = len(event.elements) > 1 or len(event.guards) > 1
+    if event.kind not in TOLD_BY_MODES or not has_several or event.mode_before is None or after is None:
         return event
     before = event.mode_before
     changed = tuple(name for name in event.elements if before[name] is not after[name])
     if not changed:
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
-    if not leaves and len(event.elements) < 2:
-        return event
     return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
 
 

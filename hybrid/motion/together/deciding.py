@@ -195,21 +195,19 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
 
 
 def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
-    """Numbers of the kinds of events: where several contacts fired, or one leaves, the modes tell which."""
+    """Numbers of the kinds of events: where the guards of several contacts fired, the modes tell which."""
     kinds = fleet.pending[lanes].copy()
+    several = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES]) & (fleet.fired[:, lanes].sum(axis=0) > 1)
     if number == NOWHERE:
         return kinds
     after = fleet.modes[number]
-    is_told = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES])
-    if ContactMode.FREE not in after.values():
-        is_told &= fleet.fired[:, lanes].sum(axis=0) > 1
-    for place in np.flatnonzero(is_told & (fleet.mode[lanes] != NOWHERE)).tolist():
+    for place in np.flatnonzero(several & (fleet.mode[lanes] != NOWHERE)).tolist():
         before, fired = fleet.modes[fleet.mode[lanes[place]]], fleet.fired[:, lanes[place]]
         changed = [
             name for name, has in zip(fleet.names, fired, strict=True) if has and before[name] is not after[name]
         ]
-        leaves = any(after[name] is ContactMode.FREE for name in changed)
-        if changed and (leaves or fired.sum() > 1):
+        if changed:
+            leaves = any(after[name] is ContactMode.FREE for name in changed)
             kinds[place] = KIND_NUMBERS[TOLD_BY_MODES[0 if leaves else 1]]
     return kinds
 

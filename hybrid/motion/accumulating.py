@@ -233,6 +233,30 @@ def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
     return bool(change @ terms.M @ change <= _SLIGHT * (fall @ terms.M @ fall))
 
 
+def in_order(events: Sequence[Event], t_end: float) -> tuple[Event, ...]:
+    """Events with accumulations no later than what follows them.
+
+    The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
+    of the impacts that were left out; it comes within the time that they would have lasted.
+
+    Parameters
+    ----------
+    events : sequence of Event
+    t_end : float
+        Where the motion ends.
+
+    Returns
+    -------
+    tuple of Event
+    """
+    found: list[Event] = []
+    for event in reversed(events):
+        latest = found[-1].t if found else t_end
+        is_early = event.kind is EventKind.ACCUMULATION and latest < event.t
+        found.append(attrs.evolve(event, t=latest) if is_early else event)
+    return tuple(reversed(found))
+
+
 def right_accumulation(context: Context, arc: Arc) -> str | None:
     """Whether impacts may grow out of the contact that sticks during an arc, which makes its future not unique.
 

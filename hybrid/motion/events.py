@@ -269,10 +269,12 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     function, is_users = _function(watch, step, position), watch.guards[position].kind in USERS
     size = float(np.median(np.abs(row)) if is_users else np.abs(row).max())  # near a pole the largest tells nothing
     rounding = _ROUNDING * watch.floors.get(position, 0.0)  # which is much in a bounce of a few microseconds
-    if abs(float(function(np.array([fallen]))[0])) <= _SMALL * size + rounding:
+    value = float(function(np.array([fallen]))[0])
+    is_instant = step.end - step.start <= _PAST * _EPSILON * abs(step.end)  # a step that found no more of a jump
+    if abs(value) <= _SMALL * size + rounding and not is_instant:
         return fallen, _Fall.ZERO
-    if not is_users:
-        return fallen, _Fall.JUMP
+    if not is_users and (value < 0.0 or is_instant):
+        return fallen, _Fall.JUMP  # else it is a zero of a series that does not follow a jump upwards
     if start is not None:
         row = np.concatenate([[0.0], row[1:]])  # the rounding of the zero from which the arc starts has no sign
     place = bracketed(function, PLACES, row < 0.0)
@@ -316,7 +318,7 @@ def _descent(watch: Watch, step: Step, position: int, row: Array, start: float |
         start = float(row[0])  # rounding at the boundary between two steps
     function = _function(watch, step, position)
     s = first_descent(function, row[1:-1], start=start, floor=floor)
-    if s == 0.0 and row[0] > _negligible(watch, position, row):  # it falls before the first of the points
+    if s == 0.0 and start is None and row[0] >= 0.0:  # it falls before the first of the points
         return bracketed(function, PLACES, row < -floor) or s
     if s is None and start is None and row[-1] < -floor:  # or behind the last
         return bracketed(function, PLACES, row < -floor) or 1.0
@@ -348,13 +350,13 @@ def _polished(watch: Watch, step: Step, position: int, s: float, slope: float) -
 def _past_jump(watch: Watch, step: Step, position: int, t: float) -> Step:
     """The step up to so far beyond a jump that what comes of rounding, and of a projection, does not take it back."""
     width = _EPSILON * max(abs(t), step.end - step.start)
+    latest = step.end + _PAST * width  # beyond the step, too: a jump may lie at its very end, with a value between
     while True:
         last = resampled(step, min(t + width, step.end))
-        is_past = watch.values(np.array([last.end]), last.last[:, None])[position, 0] < 0.0
+        if watch.values(np.array([last.end]), last.last[:, None])[position, 0] < 0.0:
+            return resampled(step, min(t + _PAST * width, latest))
         if last.end >= step.end:
             return last
-        if is_past:
-            return resampled(step, min(t + _PAST * width, step.end))
         width *= 2.0
 
 

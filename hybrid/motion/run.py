@@ -22,7 +22,7 @@ from hybrid.dynamics.kinks import kink_at, kink_sentence
 from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
-from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
+from hybrid.motion.accumulating import completed, in_order, is_accumulating, right_accumulation
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
@@ -391,8 +391,8 @@ class Run:
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
             dynamics=self.context.dynamics, parameters=self.context.parameters, law=self.context.law,
-            arcs=tuple(self.arcs), events=tuple(self.events), warnings=tuple(self.warnings), selection=self.selection,
-            termination=termination, cause=f"{cause}: {detail}" if detail else cause,
+            arcs=tuple(self.arcs), events=in_order(self.events, moment.t), warnings=tuple(self.warnings),
+            selection=self.selection, termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ What static friction above kinetic remembers: a element that stuck goes on stick
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import TYPE_CHECKING
 
 import attrs
@@ -268,10 +268,16 @@ def _among(
     coherent = list(islice(following, 1 if len(branches) == 1 else None))  # the modes of one branch move alike
     if len(coherent) == 1 or (coherent and len(branches) == 1):
         choice, trial = coherent[0]
+        if not np.any(moment.v):  # all stands still in a mode that holds all, and only time passes
+            choice, trial = next((item for item in chain(coherent, following) if _rests(item[1])), coherent[0])
         return Decision(choice, selection, note="a tie, resolved along the flow of the mode", trial=trial)
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
     return _by_rule(context, selection, moment, Termination.UNDECIDED)
+
+
+def _rests(trial: Trial) -> bool:
+    return isinstance(trial.stepper, Rest)
 
 
 def _without_rounding(problem: ContactProblem) -> ContactProblem:

@@ -31,7 +31,7 @@ ROOM = (
 )
 SCATTER = 20.0  # steps: where impacts fall within a step scatters the error, times the velocities' size
 FINER = 4
-LOADS = ("0", "F", "F*sin(w*t)", "F*t", "F*exp(-30*(t - 0.6)**2)", "F*(1 + sin(w*t))")
+LOADS = ("0", "F", "F*sin(w*t)", "F*t", "F*exp(-30*(t - 0.6)**2)", "F*(1 + sin(w*t))", "F*(1 + sign(t - 0.6))/2")
 BODIES = {
     "spring": (("x",), ()),
     "slope": (("x", "y"), ()),
@@ -97,6 +97,8 @@ def _force(body, load, t, q, v, p, out):  # type: ignore[no-untyped-def]
         pushed = F * math.exp(-30.0 * (t - 0.6) ** 2)
     elif load == 5:
         pushed = F * (1.0 + math.sin(w * t))
+    elif load == 6 and t > 0.6:
+        pushed = F
     out[0] = pushed - p[5] * v[0] - p[4] * q[0]
     if body > 0:
         out[1] = -p[0] * p[3]

@@ -10,6 +10,7 @@ from hybrid import (
     Contact,
     EnergyDynamics,
     EquationDynamics,
+    FrictionElement,
     Mechanism,
     State,
     StateError,
@@ -21,7 +22,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.analysis.ensemble_chunks import FEW
-from hybrid.contact import AbstractImpactLaw, NewtonImpact, PoissonImpact
+from hybrid.contact import AbstractImpactLaw, EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.expressions import Kernel
 from hybrid.motion import EventKind, Prefer, Settings
 
@@ -410,3 +411,29 @@ def test_bounces_end_beside_a_contact_whose_load_alone_would_lift_them(e, togeth
         assert ending == "END_TIME"
         assert times[0] == pytest.approx(first, rel=1e-12)
         assert times[-1] == pytest.approx(first * (1 + e) / (1 - e), rel=1e-9)  # 1 + 2 e + 2 e^2 + ... falls
+
+
+def test_what_comes_before_the_last_bounces_have_ended_is_not_told_before_them():
+    # a slip that ends at every bounce on the stop ends once more within the bounces that are left out
+    declared = Mechanism(
+        name="masses", coordinates=["q0", "q1", "q2"],
+        dynamics=EnergyDynamics(
+            kinetic="2.941*q0_dot**2/2 + 1.594*q1_dot**2/2 + 1.8*q2_dot**2/2",
+            potential="16.28*q0**2/2 + 14.807*(q1 - q0 - 1)**2/2 + 28.646*(q2 - q1 - 1)**2/2",
+        ),
+        forces={
+            "q0": "-0.545*q0_dot + 2.029*cos(3.961*t)", "q1": "2.734*max(0, min(1, t))",
+            "q2": "-0.547*q2_dot + 1.986*cos(1.614*t)",
+        },
+        contact=[Contact(name="stop", gap="2.3 - q2", restitution=0.3)],
+        friction=[
+            FrictionElement(name="belt", tangent="q1 + 0.094*t", limit="1.291*(1 + 0.5*sin(2*t))", reverse_limit="0"),
+            FrictionElement(name="joint", tangent="q2 - q1", limit="1.739", static_limit="2.885"),
+        ],
+    )  # fmt: skip
+    start = State([-0.029, 0.963, 1.952], [0.088, 0.779, 0.343])
+    motion = simulate(derive(declared), start, t_end=4.0, law=EnergeticImpact())
+    times = [event.t for event in motion.events]
+    assert EventKind.ACCUMULATION in {event.kind for event in motion.events}
+    assert times == sorted(times)
+    assert times[-1] <= motion.t

@@ -146,6 +146,22 @@ def test_a_step_that_lifts_and_pushes_a_body_is_named_by_what_follows(lift, push
     assert (event.kind.value, event.mode_after["floor"].value) == expected
 
 
+@pytest.mark.parametrize("jump", [-11.0, -4.0, -1.05, 1.05, 4.0, 11.0])
+def test_a_step_of_the_load_is_met_on_time_while_something_else_moves(jump):
+    # one limit of the friction breaks; the force moves away from the other by the same jump, which no series follows
+    declared = Mechanism(
+        name="block", coordinates=["q", "p"],
+        dynamics=EnergyDynamics(kinetic="q_dot**2/2 + p_dot**2/2", potential="10*p**2/2"),
+        forces={"q": f"{jump}*(1 + sign(t - 1.2))/2"},
+        friction=[FrictionElement(name="guide", tangent="q", limit="1")],
+    )  # fmt: skip
+    motion = simulate(derive(declared), State([0.0, 0.1], [0.0, 0.0]), t_end=2.0)
+    left = abs(jump) - 1.0
+    assert [event.t for event in motion.events] == pytest.approx([1.2], abs=1e-12)
+    assert motion.q[0] == pytest.approx(np.sign(jump) * left * 0.8**2 / 2, rel=1e-11)
+    assert motion.q[1] == pytest.approx(0.1 * np.cos(2.0 * np.sqrt(10.0)), abs=1e-9)
+
+
 @pytest.mark.parametrize("limit", [0.0, 1.0])
 @pytest.mark.parametrize("F", [0.0, 0.5, -0.5])
 def test_a_friction_element_under_a_constant_load_decelerates_by_what_is_left(limit, F):

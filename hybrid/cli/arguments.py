@@ -162,7 +162,9 @@ def _is_path(name: str) -> bool:
 def _path(name: str) -> Path:
     """The path of a file that is there; else that whose stem is nearest in its folder is named, if one is near."""
     path = Path(name)
-    stems = [] if path.exists() else sorted(other.stem for other in path.parent.glob("*.toml"))
+    stems = (
+        [] if path.exists() else sorted(other.stem for other in path.parent.glob("*.toml") if other.name != path.name)
+    )
     for near in difflib.get_close_matches(path.stem, stems, n=1, cutoff=0.5):
         raise click.ClickException(
             f"{name}: there is no such file; did you mean {str(path.with_name(near + '.toml'))!r}?"

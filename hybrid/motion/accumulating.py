@@ -233,7 +233,7 @@ def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
     return bool(change @ terms.M @ change <= _SLIGHT * (fall @ terms.M @ fall))
 
 
-def in_order(events: Sequence[Event], t_end: float) -> tuple[Event, ...]:
+def in_order(events: Sequence[Event]) -> tuple[Event, ...]:
     """Events with accumulations no later than what follows them.
 
     The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
@@ -242,8 +242,6 @@ def in_order(events: Sequence[Event], t_end: float) -> tuple[Event, ...]:
     Parameters
     ----------
     events : sequence of Event
-    t_end : float
-        Where the motion ends.
 
     Returns
     -------
@@ -251,9 +249,8 @@ def in_order(events: Sequence[Event], t_end: float) -> tuple[Event, ...]:
     """
     found: list[Event] = []
     for event in reversed(events):
-        latest = found[-1].t if found else t_end
-        is_early = event.kind is EventKind.ACCUMULATION and latest < event.t
-        found.append(attrs.evolve(event, t=latest) if is_early else event)
+        is_late = event.kind is EventKind.ACCUMULATION and bool(found) and event.t > found[-1].t
+        found.append(attrs.evolve(event, t=found[-1].t) if is_late else event)
     return tuple(reversed(found))
 
 

@@ -391,7 +391,7 @@ class Run:
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
             dynamics=self.context.dynamics, parameters=self.context.parameters, law=self.context.law,
-            arcs=tuple(self.arcs), events=in_order(self.events, moment.t), warnings=tuple(self.warnings),
+            arcs=tuple(self.arcs), events=in_order(self.events), warnings=tuple(self.warnings),
             selection=self.selection, termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
         )  # fmt: skip

@@ -78,6 +78,7 @@ class EventLog:
         Returns
         -------
         lanes, times, kinds, before, after : array, (N,)
+            An accumulation no later than what follows it, as in :func:`hybrid.motion.accumulating.in_order`.
         """
         if not self.lanes:
             nothing = np.zeros(0, dtype=np.intp)
@@ -85,7 +86,11 @@ class EventLog:
         lanes = np.concatenate(self.lanes)
         order = np.argsort(lanes, kind="stable")
         kinds, before, after = (np.concatenate(column)[order] for column in (self.kinds, self.before, self.after))
-        return lanes[order], np.concatenate(self.times)[order], kinds, before, after
+        lanes, times = lanes[order], np.concatenate(self.times)[order]
+        is_limit = kinds[:-1] == KIND_NUMBERS[EventKind.ACCUMULATION]
+        while len(late := np.flatnonzero(is_limit & (lanes[:-1] == lanes[1:]) & (times[:-1] > times[1:]))):
+            times[late] = times[late + 1]
+        return lanes, times, kinds, before, after
 
 
 KINDS = tuple(EventKind)

@@ -436,4 +436,3 @@ def test_what_comes_before_the_last_bounces_have_ended_is_not_told_before_them()
     times = [event.t for event in motion.events]
     assert EventKind.ACCUMULATION in {event.kind for event in motion.events}
     assert times == sorted(times)
-    assert times[-1] <= motion.t

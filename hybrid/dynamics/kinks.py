@@ -1,6 +1,7 @@
 """Kinks of surfaces: where a gap or a rigid constraint is continuous, and its direction is not.
 
 A body that a surface guides over a kink meets it with a velocity: an impact, of which smooth equations know nothing.
+Where the slip of a surface jumps, as on a belt that is switched on, no force with a limit gives a body its velocity.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class SurfaceKinks:
     Attributes
     ----------
     names : tuple of str, length z
-        The contact or rigid constraint of each.
+        The force element of each.
     """
 
     names: tuple[str, ...]
@@ -81,7 +82,7 @@ class SurfaceKinks:
 
 
 def surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
-    """Where the gaps and rigid constraints of a mechanism have kinks.
+    """Where the gaps and rigid constraints of a mechanism have kinks, and where slips jump.
 
     Parameters
     ----------
@@ -142,9 +143,9 @@ def kink_sentence(name: str) -> str:
     Examples
     --------
     >>> kink_sentence("floor")
-    "'floor' has a kink there, where its direction jumps: take a state beside it"
+    "'floor' has a kink there, where its direction or its speed jumps: take a state beside it"
     """
-    return f"{name!r} has a kink there, where its direction jumps: take a state beside it"
+    return f"{name!r} has a kink there, where its direction or its speed jumps: take a state beside it"
 
 
 def check_surfaces(dynamics: Dynamics, state: State, closed: NDArray[np.bool_]) -> None:
@@ -174,12 +175,14 @@ def check_surfaces(dynamics: Dynamics, state: State, closed: NDArray[np.bool_]) 
 def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
     build, equations = Builder(dynamics.equations.graph), dynamics.equations
     names, quantities, changes = list[str](), list[int](), list[int]()
-    surfaces = (
-        *zip(dynamics.contacts, equations.gap, strict=True),
-        *zip(dynamics.rigid, equations.constraint, strict=True),
-    )
-    for name, surface in surfaces:
-        for switch in switches(build, [surface]):
+    surfaces = [
+        *((name, switches(build, [gap])) for name, gap in zip(dynamics.contacts, equations.gap, strict=True)),
+        *((name, switches(build, [rail])) for name, rail in zip(dynamics.rigid, equations.constraint, strict=True)),
+    ]
+    for name, columns in dynamics.columns.items():  # a slip is a rate: where it bends no velocity jumps
+        surfaces.append((name, tuple(item for item in switches(build, equations.slip[columns]) if item.is_jump)))
+    for name, found in surfaces:
+        for switch in found:
             change = build.replaced(switch.weight, {switch.quantity: build.number(0)})
             if build.value(change) != 0 and build.graph().names([switch.quantity]) & {
                 *dynamics.mechanism.coordinates,

@@ -358,7 +358,7 @@ def _is_explicit(dynamics: Dynamics, positions: tuple[str, ...]) -> bool:
 
 
 def has_kinks(dynamics: Dynamics) -> bool:
-    """Whether a function with a kink or a jump is in a gap or in a rigid constraint, as in few.
+    """Whether a function with a kink or a jump is in a gap or a rigid constraint, or a jump in a slip, as in few.
 
     Parameters
     ----------
@@ -374,9 +374,12 @@ def has_kinks(dynamics: Dynamics) -> bool:
 
 def _has_kinks(dynamics: Dynamics) -> bool:
     equations = dynamics.equations
-    found = equations.graph.needed([*equations.gap, *equations.constraint])
-    facts = (FUNCTIONS.get(equations.graph.operations[node]) for node in found)
-    return any(fact is not None and (fact.jumps or fact.bends) for fact in facts)
+    graph = equations.graph
+    positions = [
+        FUNCTIONS.get(graph.operations[node]) for node in graph.needed([*equations.gap, *equations.constraint])
+    ]
+    rates = [FUNCTIONS.get(graph.operations[node]) for node in graph.needed(equations.slip)]
+    return any(fact and (fact.jumps or fact.bends) for fact in positions) or any(fact and fact.jumps for fact in rates)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:

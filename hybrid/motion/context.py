@@ -324,7 +324,7 @@ class Context:
         """The kinks of the surfaces that a mode keeps to, by number."""
         if self._kinks is None:
             return []
-        kept = {part.name for part in flow.parts if part.presses} | {*self.dynamics.rigid}
+        kept = {part.name for part in flow.parts if not part.is_open} | {*self.dynamics.rigid}
         return [place for place, name in enumerate(self._kinks.names) if name in kept]
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:

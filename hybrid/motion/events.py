@@ -93,6 +93,7 @@ _TOGETHER = INTEGRATED  # guards whose zeros lie closer in time, relative to the
 _UNSIGNED = (GuardKind.SINGULAR, GuardKind.KINK, *USERS)
 _POLISHING = 4
 _CERTAIN = CLEAR  # of a function's values: what is uncertain of it where an arc begins next to a pole is much more
+_LEAP = 1e6  # roundings of a gap that no velocity closes within those of the time
 _PAST = 16.0  # times the distance from a jump at which a function has been seen beyond it
 
 
@@ -233,8 +234,13 @@ def first_event(
     if fall is _Fall.JUMP:
         last = _past_jump(watch, step, which, t)
         past = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
-        sizes = np.max(np.abs(values), axis=1, where=np.isfinite(values), initial=0.0)
-        return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -_SMALL * sizes[at])
+        sizes = _SMALL * np.max(np.abs(values), axis=1, where=np.isfinite(values), initial=0.0)
+        for at, other in enumerate(watch.guards):  # what passes zero there, and need not jump
+            if other.kind in (GuardKind.KINK, *USERS) and values[at, 0] > _negligible(watch, at, values[at]):
+                sizes[at] = 0.0
+        if guard.kind is GuardKind.TOUCHDOWN and past[which] < -sizes[which] - _LEAP * watch.floors.get(which, 0.0):
+            return last, (Guard(GuardKind.KINK, guard.elements),)  # the surface has leapt into the body
+        return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -sizes[at])
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
     return last, _fired_together(watch, last, which, slopes, step.end - step.start)
@@ -273,12 +279,13 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     is_instant = step.end - step.start <= _PAST * _EPSILON * abs(step.end)  # a step that found no more of a jump
     if abs(value) <= _SMALL * size + rounding and not is_instant:
         return fallen, _Fall.ZERO
-    if not is_users and (value < 0.0 or is_instant):
-        return fallen, _Fall.JUMP  # else it is a zero of a series that does not follow a jump upwards
-    if start is not None:
-        row = np.concatenate([[0.0], row[1:]])  # the rounding of the zero from which the arc starts has no sign
-    place = bracketed(function, PLACES, row < 0.0)
-    return None if place is None else (place, _Fall.JUMP)
+    # a zero of a series that does not follow a jump is none, and a jump may lie between the points of two series
+    at, begins = int(np.searchsorted(PLACES, fallen)), 0.0 if start is not None else row[0]
+    known = np.insert(np.concatenate([[begins], row[1:]]), at, value)
+    place = bracketed(function, np.insert(PLACES, at, fallen), known < 0.0)
+    if place is None:
+        return (fallen, _Fall.JUMP) if value < 0.0 and not is_users else None
+    return place, _Fall.JUMP
 
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:

@@ -382,15 +382,15 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    has_several = len(event.elements) > 1 or len(event.guards) > 1
-    if event.kind not in TOLD_BY_MODES or not has_several or event.mode_before is None or after is None:
+    if event.kind not in TOLD_BY_MODES or event.mode_before is None or after is None:
         return event
     before = event.mode_before
-    changed = tuple(name for name in event.elements if before[name] is not after[name])
-    if not changed:
+    own, others = ([name for name in event.elements if (name in before) is is_own] for is_own in (True, False))
+    changed = [name for name in own if before[name] is not after[name]]
+    if not changed or (len(own) < 2 and len(event.guards) < 2):
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
-    return attrs.evolve(event, elements=changed, kind=TOLD_BY_MODES[0 if leaves else 1])
+    return attrs.evolve(event, elements=(*changed, *others), kind=TOLD_BY_MODES[0 if leaves else 1])
 
 
 def complete(

@@ -78,7 +78,7 @@ class EventLog:
         Returns
         -------
         lanes, times, kinds, before, after : array, (N,)
-            An accumulation no later than what follows it, as in :func:`hybrid.motion.accumulating.in_order`.
+            An accumulation no later than what follows it, as in a single motion.
         """
         if not self.lanes:
             nothing = np.zeros(0, dtype=np.intp)

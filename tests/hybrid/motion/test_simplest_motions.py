@@ -162,6 +162,39 @@ def test_a_step_of_the_load_is_met_on_time_while_something_else_moves(jump):
     assert motion.q[1] == pytest.approx(0.1 * np.cos(2.0 * np.sqrt(10.0)), abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["slips", "leaves"])
+def test_a_step_is_met_on_time_wherever_it_lies_between_the_points_of_a_step(kind):
+    # a step of the swing lasts some 0.06, and its guards are read at 19 points of it: 60 places of the jump
+    sticks = {"friction": [FrictionElement(name="held", tangent="q", limit="1.5")]}
+    rests = {"contact": [Contact(name="held", gap="q")]}
+    declared = Mechanism(
+        name="block", coordinates=["q", "p"], parameters={"jump": 1.0},
+        dynamics=EnergyDynamics(
+            kinetic="q_dot**2/2 + p_dot**2/2", potential="18*p**2/2" + ("" if kind == "slips" else " + 1.5*q")
+        ),
+        forces={"q": "6*(1 + sign(t - jump))/2"}, **(sticks if kind == "slips" else rests),
+    )  # fmt: skip
+    dynamics, late = derive(declared), []
+    for jump in (0.3476, *np.linspace(0.31, 0.39, 59)):
+        start = State([0.0, 0.0], [0.0, -0.836])
+        motion = simulate(dynamics, start, t_end=0.5, parameters={"jump": float(jump)})
+        late.append(motion.events[0].t - jump)
+        assert motion.q[0] == pytest.approx(4.5 * (0.5 - jump) ** 2 / 2, rel=1e-11)
+    assert np.abs(late).max() < 1e-13
+
+
+@pytest.mark.parametrize("load", ["2*t", "2*t + 0.5*(1 + sign(t - 0.5))"])
+@pytest.mark.parametrize("watched", ["t - 0.5", "2*t - 1"])
+def test_a_watch_that_vanishes_where_a_body_slips_is_told_beside_it(load, watched):
+    declared = Mechanism(
+        name="block", coordinates=["x"], dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+        forces={"x": load}, friction=[FrictionElement(name="guide", tangent="x", limit="1")],
+    )  # fmt: skip
+    first = simulate(derive(declared), State([0.0], [0.0]), t_end=1.0, watch={"half": watched}).events[0]
+    assert (first.kind.value, first.elements) == ("slip start", ("guide", "half"))
+    assert first.t == pytest.approx(0.5, abs=1e-12)
+
+
 @pytest.mark.parametrize("limit", [0.0, 1.0])
 @pytest.mark.parametrize("F", [0.0, 0.5, -0.5])
 def test_a_friction_element_under_a_constant_load_decelerates_by_what_is_left(limit, F):

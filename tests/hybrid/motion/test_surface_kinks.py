@@ -8,7 +8,9 @@ from hybrid import (
     Constraint,
     Contact,
     EnergyDynamics,
+    FrictionElement,
     Mechanism,
+    State,
     derive,
     ensemble,
     select,
@@ -81,7 +83,7 @@ def test_a_bend_that_changes_no_direction_is_none():
 def test_nothing_is_decided_on_a_kink_and_all_beside_it():
     wedge = body(WEDGE)
     on, beside = ({"x": x, "x_dot": -1, "gap.floor": 0, "y_dot": 0} for x in (0.0, -1e-9))
-    with pytest.raises(ComputationError, match="'floor' has a kink there, where its direction jumps"):
+    with pytest.raises(ComputationError, match="'floor' has a kink there, where its direction or its speed jumps"):
         select(wedge, solve_state(wedge, on))
     with pytest.raises(ComputationError, match="has a kink"):
         resolve_impact(wedge, solve_state(wedge, {**on, "y_dot": -1}), law=NewtonImpact())
@@ -115,3 +117,55 @@ def test_bends_that_are_no_kinks_take_no_detour(gap):
     found = ensemble(body(gap), starts=starts, pins=pins, t_end=0.1)
     assert not found.handed_over
     np.testing.assert_allclose(found.end[:, 2], 9 - G * 0.1**2 / 2, atol=1e-9)  # they fall
+
+
+def on_belt(**declared):
+    """A mass of 1 on a belt with friction of at most 1, beside another that swings."""
+    return derive(
+        Mechanism(
+            name="belt", coordinates=["x", "p"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + p_dot**2)/2", potential="10*p**2/2"),
+            friction=[FrictionElement(name="belt", limit="1", **declared)],
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("swings", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("declared", "speed", "t", "x"),
+    [
+        ({"tangent": "x - max(0, t - 1.2)"}, 0.0, 1.2, 0.0),  # it is switched on under what sticks to it
+        ({"slip": "x_dot - (1 + sign(t - 1.2))/2"}, 0.0, 1.2, 0.0),
+        ({"slip": "x_dot - 1 + (1 + sign(t - 1.2))/2"}, 1.0, 1.2, 1.2),  # switched off
+        ({"tangent": "x - abs(t - 1.2)"}, -1.0, 1.2, -1.2),  # reversed
+        ({"slip": "x_dot - 1 + (1 + sign(t - 0.5))"}, 0.0, 0.5, 0.125),  # reversed under what slides with 1
+        ({"tangent": "abs(x - 0.1)"}, 0.5, (0.5 - np.sqrt(0.05)), 0.1),
+    ],
+)
+def test_a_motion_ends_where_the_speed_of_what_it_is_held_by_jumps(declared, speed, t, x, swings):
+    # no force with a limit gives a velocity at once; the work of the friction would be that of no motion
+    motion = simulate(on_belt(**declared), State([0.0, 0.0], [speed, swings]), t_end=3.0)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert "'belt' has a kink there, where its direction or its speed jumps" in motion.cause
+    assert (motion.t, motion.q[0]) == pytest.approx((t, x), abs=1e-9)
+
+
+def test_a_belt_that_speeds_up_from_some_time_on_is_followed():
+    # its acceleration jumps from 0 to 1/2, which the friction of 1 can give
+    motion = simulate(on_belt(slip="x_dot - max(0, t - 1.2)/2"), State([0.0, 0.0], [0.0, 1.0]), t_end=3.0)
+    assert motion.termination is Termination.END_TIME
+    assert (motion.q[0], motion.v[0]) == pytest.approx((1.8**2 / 4, 0.9), abs=1e-12)
+
+
+@pytest.mark.parametrize("height", [0.3, 0.6])
+def test_a_surface_that_leaps_into_a_body_ends_its_motion(height):
+    lift = derive(
+        Mechanism(
+            name="lift", coordinates=["y"], dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="0"),
+            contact=[Contact(name="table", gap="y - (1 + sign(t - 1.2))/4")],
+        )
+    )  # fmt: skip
+    motion = simulate(lift, State([height], [0.0]), t_end=2.0, law=NewtonImpact())
+    assert motion.q[0] == height
+    assert motion.termination is (Termination.NOT_COMPUTED if height < 0.5 else Termination.END_TIME)
+    assert motion.t == pytest.approx(1.2 if height < 0.5 else 2.0, abs=1e-12)

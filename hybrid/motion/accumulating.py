@@ -233,27 +233,6 @@ def _is_slight(terms: Terms, change: Array, elapsed: float) -> bool:
     return bool(change @ terms.M @ change <= _SLIGHT * (fall @ terms.M @ fall))
 
 
-def in_order(events: Sequence[Event]) -> tuple[Event, ...]:
-    """Events with accumulations no later than what follows them.
-
-    The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
-    of the impacts that were left out; it comes within the time that they would have lasted.
-
-    Parameters
-    ----------
-    events : sequence of Event
-
-    Returns
-    -------
-    tuple of Event
-    """
-    found: list[Event] = []
-    for event in reversed(events):
-        is_late = event.kind is EventKind.ACCUMULATION and bool(found) and event.t > found[-1].t
-        found.append(attrs.evolve(event, t=found[-1].t) if is_late else event)
-    return tuple(reversed(found))
-
-
 def right_accumulation(context: Context, arc: Arc) -> str | None:
     """Whether impacts may grow out of the contact that sticks during an arc, which makes its future not unique.
 

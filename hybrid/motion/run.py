@@ -22,7 +22,7 @@ from hybrid.dynamics.kinks import kink_at, kink_sentence
 from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
-from hybrid.motion.accumulating import completed, in_order, is_accumulating, right_accumulation
+from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
@@ -391,10 +391,23 @@ class Run:
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
             dynamics=self.context.dynamics, parameters=self.context.parameters, law=self.context.law,
-            arcs=tuple(self.arcs), events=in_order(self.events), warnings=tuple(self.warnings),
+            arcs=tuple(self.arcs), events=_in_order(self.events), warnings=tuple(self.warnings),
             selection=self.selection, termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
         )  # fmt: skip
+
+
+def _in_order(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Events with accumulations no later than what follows them.
+
+    The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
+    of the impacts that were left out; it comes within the time that they would have lasted.
+    """
+    found: list[Event] = []
+    for event in reversed(events):
+        is_late = event.kind is EventKind.ACCUMULATION and bool(found) and event.t > found[-1].t
+        found.append(attrs.evolve(event, t=found[-1].t) if is_late else event)
+    return tuple(reversed(found))
 
 
 def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:

@@ -362,7 +362,7 @@ def may_hop_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDA
     """
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
     force = np.sqrt(np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1))[..., None]
-    answers = np.sqrt(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2))
+    answers = np.sqrt(np.maximum(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2), 0.0))
     largest = _LARGEST * (answers * force + np.abs(terms.zeta_N))
     return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_HOP * gap_floors(terms, q)))
 

@@ -51,7 +51,7 @@ def kept_in(function: Callable[..., object]) -> str | None:
 
     There is none in a read-only installation without a home, or with ``PAINLEVE_CACHE=off``. One that belongs to
     somebody else than the user and the source, or in which others may write who may not write beside the source, is
-    not used, which is said once: what lies in it would be run. A new folder is the user's alone, mode 0700.
+    not used, which is said once: what lies in it would be run. A new folder apart from the source has mode 0700.
 
     Only what numba makes of sources of the package is kept. Its index names the versions of numba and Python and the
     processor, :func:`_stamp` what the code was made of, NumPy's version included; files appear by a rename, and one
@@ -78,9 +78,11 @@ def _place(function: Callable[..., object], source: Path) -> str | None:
     try:
         place = Path(FunctionCache(function).cache_path)
         folder, beside = place.stat(), source.parent.stat()
-        users = {source.stat().st_uid, os.getuid() if hasattr(os, "getuid") else folder.st_uid}
+        own = os.getuid() if hasattr(os, "getuid") else folder.st_uid
+        users = {source.stat().st_uid, own}
         opened = folder.st_mode & ~beside.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-        if opened and folder.st_uid in users and not any(place.iterdir()):
+        is_apart = place.parent != source.parent
+        if (opened or is_apart) and folder.st_uid == own and not any(place.iterdir()):
             place.chmod(stat.S_IRWXU)
             opened = 0
     except (RuntimeError, OSError):

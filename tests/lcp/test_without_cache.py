@@ -59,6 +59,9 @@ def test_a_folder_of_somebody_else_is_not_used(monkeypatch):
         def __str__(self):
             return self.path
 
+        def iterdir(self):
+            return ["what is kept"]
+
         def stat(self):
             return SimpleNamespace(st_uid=owners[self.path], st_mode=0o755)
 
@@ -84,9 +87,12 @@ def test_a_folder_in_which_others_may_write_is_not_used(tmp_path, monkeypatch, m
     source.parent.mkdir(mode=0o755)
     source.touch()
     place.mkdir()
-    place.chmod(mode)
     monkeypatch.setattr(compiled, "FunctionCache", lambda function: SimpleNamespace(cache_path=str(place)))
     monkeypatch.setattr(compiled, "_REFUSED", [])
+    place.chmod(0o755)
+    assert compiled._place(compiled.compiled, source) == str(place)
+    assert place.stat().st_mode & 0o777 == 0o700
+    place.chmod(mode)
     assert compiled._place(compiled.compiled, source) == str(place)  # nothing is in it yet
     assert place.stat().st_mode & 0o777 == 0o700
     (place / "planted.nbc").touch()

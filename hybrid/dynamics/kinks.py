@@ -180,7 +180,8 @@ def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
         *((name, switches(build, [rail])) for name, rail in zip(dynamics.rigid, equations.constraint, strict=True)),
     ]
     for name, columns in dynamics.columns.items():  # a slip is a rate: where it bends no velocity jumps
-        surfaces.append((name, tuple(item for item in switches(build, equations.slip[columns]) if item.is_jump)))
+        slip = [*equations.slip[columns], *equations.W_T[:, columns].flat]  # at rest, too, where its rate is zero
+        surfaces.append((name, tuple(item for item in switches(build, slip) if item.is_jump)))
     for name, found in surfaces:
         for switch in found:
             change = build.replaced(switch.weight, {switch.quantity: build.number(0)})

@@ -150,6 +150,17 @@ def test_a_motion_ends_where_the_speed_of_what_it_is_held_by_jumps(declared, spe
     assert (motion.t, motion.q[0]) == pytest.approx((t, x), abs=1e-9)
 
 
+@pytest.mark.parametrize("x_dot", [0.0, 1.0])
+def test_nothing_is_decided_where_the_direction_of_a_friction_jumps(x_dot):
+    # its moment arm is 1/2 on one side and 3/2 on the other: at 0 neither, whether it slips there or rests
+    cable = on_belt(tangent="x + abs(x)/2")
+    with pytest.raises(ComputationError, match="'belt' has a kink there"):
+        select(cable, State([0.0, 0.0], [x_dot, 0.0]))
+    for x, friction in ((-1e-9, -0.5), (1e-9, -1.5)):
+        found = select(cable, State([x, 0.0], [1.0, 0.0]))
+        assert found.branches[0].acceleration[0] == friction
+
+
 def test_a_belt_that_speeds_up_from_some_time_on_is_followed():
     # its acceleration jumps from 0 to 1/2, which the friction of 1 can give
     motion = simulate(on_belt(slip="x_dot - max(0, t - 1.2)/2"), State([0.0, 0.0], [0.0, 1.0]), t_end=3.0)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hybrid.motion.recorded import Arc
     from hybrid.motion.selecting import Moment
 
+Array = NDArray[np.float64]
 
 _HOPS = 5  # durations that must shrink alike
 _ALIKE = 0.05  # change of the ratio allowed, relative to its distance from 1
@@ -118,7 +119,33 @@ def is_accumulating(times: Sequence[float], last: int) -> bool:
     return earlier is not None and now is not None and abs(now.t - earlier.t) <= _ALIKE * earlier.rest
 
 
-Array = NDArray[np.float64]
+def limits_in_order(times: Array, are_limits: NDArray[np.bool_]) -> Array:
+    """Times of events with those of accumulations no later than what follows them.
+
+    The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
+    of the impacts that were left out; it comes within the time that they would have lasted.
+
+    Parameters
+    ----------
+    times : array, (N,)
+        Of events in the order in which they were met.
+    are_limits : array of bool, (N,)
+        Which are accumulations, and not the last of a motion.
+
+    Returns
+    -------
+    array, (N,)
+
+    Examples
+    --------
+    >>> limits_in_order(np.array([1.0, 3.0, 2.0]), np.array([False, True, False])).tolist()
+    [1.0, 2.0, 2.0]
+    """
+    times = times.copy()
+    while len(late := np.flatnonzero(are_limits[:-1] & (times[:-1] > times[1:]))):
+        times[late] = times[late + 1]
+    return times
+
 
 _INSTANTS = 3
 _AN_INSTANT = INTEGRATED  # of the time of the sequence: what event times are told apart by

@@ -22,7 +22,7 @@ from hybrid.dynamics.kinks import kink_at, kink_sentence
 from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, HybridError
-from hybrid.motion.accumulating import completed, is_accumulating, right_accumulation
+from hybrid.motion.accumulating import completed, is_accumulating, limits_in_order, right_accumulation
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
@@ -398,16 +398,11 @@ class Run:
 
 
 def _in_order(events: Sequence[Event]) -> tuple[Event, ...]:
-    """Events with accumulations no later than what follows them.
-
-    The mode after an accumulation begins at its last impact that was computed. An event may come before the limit
-    of the impacts that were left out; it comes within the time that they would have lasted.
-    """
-    found: list[Event] = []
-    for event in reversed(events):
-        is_late = event.kind is EventKind.ACCUMULATION and bool(found) and event.t > found[-1].t
-        found.append(attrs.evolve(event, t=found[-1].t) if is_late else event)
-    return tuple(reversed(found))
+    are_limits = np.array([event.kind is EventKind.ACCUMULATION for event in events], dtype=bool)
+    if not are_limits.any():
+        return tuple(events)
+    times = limits_in_order(np.array([event.t for event in events]), are_limits).tolist()
+    return tuple(event if event.t == t else attrs.evolve(event, t=t) for event, t in zip(events, times, strict=True))
 
 
 def _undefined_at(context: Context, moment: Moment) -> tuple[Termination, str] | None:

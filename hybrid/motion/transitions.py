@@ -383,6 +383,8 @@ def low_hops(context: Context, moment: Moment, rates: Mapping[str, float]) -> se
     set of str
         What falls back as the contact problem at the moment has it, in which other contacts may press.
     """
+    if not rates:
+        return set()
     terms, dynamics = context.terms(moment.t, moment.q, moment.v), context.dynamics
     all_rates = np.array([rates.get(name, 0.0) for name in dynamics.contacts])
     if not may_hop_low(dynamics, terms, moment.q, all_rates).any():

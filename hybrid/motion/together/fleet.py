@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
+from hybrid.motion.accumulating import limits_in_order
 from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.together.flows import ModeFlow, flow_of
 from hybrid.numbered import NumberedEnum
@@ -86,11 +87,9 @@ class EventLog:
         lanes = np.concatenate(self.lanes)
         order = np.argsort(lanes, kind="stable")
         kinds, before, after = (np.concatenate(column)[order] for column in (self.kinds, self.before, self.after))
-        lanes, times = lanes[order], np.concatenate(self.times)[order]
-        is_limit = kinds[:-1] == KIND_NUMBERS[EventKind.ACCUMULATION]
-        while len(late := np.flatnonzero(is_limit & (lanes[:-1] == lanes[1:]) & (times[:-1] > times[1:]))):
-            times[late] = times[late + 1]
-        return lanes, times, kinds, before, after
+        lanes, are_limits = lanes[order], kinds == KIND_NUMBERS[EventKind.ACCUMULATION]
+        are_limits[:-1] &= lanes[:-1] == lanes[1:]
+        return lanes, limits_in_order(np.concatenate(self.times)[order], are_limits), kinds, before, after
 
 
 KINDS = tuple(EventKind)

@@ -5,6 +5,7 @@ import pytest
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
 from hybrid.contact import NewtonImpact
+from hybrid.motion import numeric
 from hybrid.motion.numeric import admissible, null_space
 
 HEIGHT = 1.0
@@ -108,6 +109,17 @@ def test_block_dropped_on_one_foot_comes_to_rest_on_both():
     assert motion.termination is Termination.END_TIME
     assert motion.arcs[-1].mode.label == "foot0=stick,foot1=stick"
     assert not motion.v.any()
+
+
+def test_between_the_steps_of_a_load_forces_are_shared_once(monkeypatch):
+    # at the jump of a push steps are halved down to rounding, and grow again: some 100 steps; each meets two loads at most
+    asked, share = [], numeric.admissible
+    monkeypatch.setattr(numeric, "admissible", lambda *given: asked.append(given) or share(*given))
+    pushed = block(THREE, friction=[2, 2, 2], force="(1 + sign(t - 1.2))/2")
+    motion = simulate(pushed, State([0, HEIGHT, 0], [0, 0, 0]), t_end=2.0)
+    assert motion.termination is Termination.END_TIME
+    assert not motion.events
+    assert 0 < len(asked) < 1000  # and not one at each of the 33 instants of a step, some 10 000
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e-3, 1e-12, 0.0])

@@ -112,7 +112,7 @@ def test_block_dropped_on_one_foot_comes_to_rest_on_both():
 
 
 def test_between_the_steps_of_a_load_forces_are_shared_once(monkeypatch):
-    # at the jump of a push steps are halved down to rounding, and grow again: some 100 steps; each meets two loads at most
+    # at the jump of a push steps are halved down to rounding, and grow again: some 100, which meet two loads at most
     asked, share = [], numeric.admissible
     monkeypatch.setattr(numeric, "admissible", lambda *given: asked.append(given) or share(*given))
     pushed = block(THREE, friction=[2, 2, 2], force="(1 + sign(t - 1.2))/2")

@@ -23,6 +23,7 @@ from hybrid import (
     Prefer,
     Settings,
     State,
+    StateError,
     Tolerances,
     Verdict,
     build_automaton,
@@ -39,6 +40,7 @@ from hybrid import (
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.cli import main
 from hybrid.declaration import evaluate, parse_expression
+from hybrid.dynamics import project_state
 from hybrid.numeric import NumericContact, NumericState
 from tests.catalogue import dynamics_of
 
@@ -225,6 +227,26 @@ MOTION = simulate(BALL, State([1.0], [0.0]), t_end=0.1)
 def test_methods_name_what_they_were_given(asked, message):
     with pytest.raises(ArgumentError, match=message):
         asked()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"sides": {"tip": 0}}, r"sides: tip must have a direction of one finite number, not zero, got \(0.0,\)"),
+        ({"sides": {"tip": math.nan}}, r"sides: tip .* got \(nan,\)"),
+        ({"sides": {"tip": [1, 2]}}, r"sides: tip .* got \(1.0, 2.0\)"),
+        ({"sides": {"foo": 1}}, "sides: rod_on_incline has no slip of 'foo'; the slips are of tip"),
+        ({"sides": {"tip": "x"}}, "sides must be a mapping of texts to numbers or sequences of numbers"),
+        ({"sides": {"tip": None}}, "sides must be a mapping of texts to numbers or sequences of numbers"),
+        ({"q": STATE.q[None]}, r"q and v must have the shape \(3,\), not \(1, 3\)"),
+        ({"q": [math.inf, 0.866, 1.047]}, "a state must be finite: q = . *inf"),
+        ({"t": math.nan}, "a state must be finite: .* t = nan"),
+    ],
+)
+@pytest.mark.parametrize("use", [select, project_state, lambda rod, state: simulate(rod, state, t_end=1)])
+def test_what_is_no_state_of_a_mechanism_is_refused(use, changed, message):
+    with pytest.raises((ArgumentError, StateError), match=message):
+        use(ROD, State(**{"q": STATE.q, "v": STATE.v, **changed}))
 
 
 def test_a_fraction_is_the_number_that_it_is():

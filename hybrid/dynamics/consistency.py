@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.dynamics.arithmetic import definiteness, is_numerically_singular
+from hybrid.dynamics.arithmetic import definiteness, is_finite, is_numerically_singular
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import State
@@ -28,6 +28,7 @@ __all__ = [
     "check_consistency",
     "check_mass",
     "check_regularity",
+    "check_state",
     "lacks_mass",
     "project_state",
 ]
@@ -38,6 +39,42 @@ Array = NDArray[np.float64]
 
 _ITERATIONS = 50
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
+
+
+def check_state(dynamics: Dynamics, state: State) -> None:
+    """Refuse what is no single state of a mechanism, is not finite, or has sides of what has no such slip.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+
+    Returns
+    -------
+    None
+        One finite number for each coordinate and velocity, and directions for sides.
+
+    Raises
+    ------
+    StateError
+        Says what is wrong with which part of the state.
+    """
+    n = dynamics.n
+    if state.q.shape != (n,) or state.v.shape != (n,):
+        raise StateError(
+            f"{dynamics.name} has {n} coordinates: q and v must have the shape ({n},), "
+            f"not {state.q.shape} and {state.v.shape}"
+        )
+    if not (is_finite(state.q, state.v) and math.isfinite(state.t)):
+        raise StateError(f"a state must be finite: q = {state.q}, v = {state.v}, t = {state.t:g}")
+    for name, side in state.sides.items():
+        if name not in dynamics.columns:
+            known = ", ".join(dynamics.columns) or "none"
+            raise StateError(f"sides: {dynamics.name} has no slip of {name!r}; the slips are of {known}")
+        size = dynamics.dimension(name)
+        if len(side) != size or not any(side) or not all(map(math.isfinite, side)):
+            numbers = "one finite number" if size == 1 else f"{size} finite numbers"
+            raise StateError(f"sides: {name} must have a direction of {numbers}, not zero, got {side}")
 
 
 @checks_arguments
@@ -63,7 +100,8 @@ def project_state(
     Raises
     ------
     StateError
-        No position nearby satisfies the constraints, or no velocity does: they contradict each other.
+        No position nearby satisfies the constraints, or no velocity does: they contradict each other; or the state is
+        none of this mechanism.
 
     Examples
     --------
@@ -75,6 +113,7 @@ def project_state(
     [0.526358, 0.267797, 0.592894, 0.279388]
     """
     dynamics = bound(dynamics, parameters)
+    check_state(dynamics, state)
     q, v = np.array(state.q), np.array(state.v)
     for _ in range(_ITERATIONS):
         terms = dynamics.terms(q, v, t=state.t)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
-from hybrid.dynamics.consistency import FARTHEST, check_angles
+from hybrid.dynamics.consistency import FARTHEST, check_angles, check_state
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
@@ -222,7 +222,7 @@ def state_of(
     ArgumentError
         A parameter that was bound is an array.
     StateError
-        As :func:`solve_state`.
+        As :func:`solve_state`; or the state has another shape, is not finite, or has sides of what does not slip.
 
     Examples
     --------
@@ -237,6 +237,7 @@ def state_of(
         if not isinstance(value, float):
             raise ArgumentError(f"parameters: {name} must be one real number at one state, got {value!r:.60}")
     if isinstance(given, State) or not isinstance(given, Mapping):
+        check_state(dynamics, given)
         return given
     return solve_state(dynamics, given, parameters=parameters, tolerances=tolerances)
 

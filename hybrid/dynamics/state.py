@@ -19,7 +19,7 @@ from hybrid.errors import StateError
 from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -157,7 +157,7 @@ def _frozen_array(values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def _sides(sides: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+def _sides(sides: Mapping[str, float | Sequence[float]]) -> dict[str, tuple[float, ...]]:
     return {name: tuple(float(s) for s in np.atleast_1d(np.asarray(side))) for name, side in sides.items()}
 
 

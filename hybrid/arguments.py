@@ -22,7 +22,7 @@ import attrs
 
 from hybrid.errors import ArgumentError, HybridError
 
-__all__ = ["checks_arguments", "explains_arguments"]
+__all__ = ["checks_arguments", "explains_arguments", "is_masked"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -250,8 +250,26 @@ def _is_whole(value: Any) -> bool:
     return True
 
 
+def is_masked(value: Any) -> bool:
+    """Whether a value is an array of which some entries are masked.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    bool
+    """
+    if not hasattr(value, "filled"):
+        return False
+    import numpy as np  # its module of masks is loaded for a masked array alone
+
+    return bool(np.ma.is_masked(value))
+
+
 def _is_array(value: Any) -> bool:
-    if value is None or isinstance(value, str | bytes | Mapping):
+    if value is None or isinstance(value, str | bytes | Mapping) or is_masked(value):
         return False
     import numpy as np  # not before there is an array
 
@@ -289,7 +307,9 @@ def _shown(value: Any) -> str:
             return text
     shape = getattr(value, "shape", None)
     article = "an" if type(value).__name__[0] in "AEIOUaeiou" else "a"
-    return f"{article} {type(value).__name__}" + (f" of shape {shape}" if shape is not None else "")
+    of = " of complex numbers" if getattr(getattr(value, "dtype", None), "kind", "") == "c" else ""
+    of = " with masked entries" if is_masked(value) else of
+    return f"{article} {type(value).__name__}{of}" + (f" of shape {shape}" if shape is not None else "")
 
 
 def _advice(expected: Kind, value: Any) -> str:

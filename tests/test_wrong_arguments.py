@@ -238,6 +238,8 @@ def test_methods_name_what_they_were_given(asked, message):
         ({"sides": {"foo": 1}}, "sides: rod_on_incline has no slip of 'foo'; the slips are of tip"),
         ({"sides": {"tip": "x"}}, "sides must be a mapping of texts to numbers or sequences of numbers"),
         ({"sides": {"tip": None}}, "sides must be a mapping of texts to numbers or sequences of numbers"),
+        ({"q": STATE.q + 0j}, "q must be an array of numbers, not a ndarray of complex numbers"),
+        ({"v": np.ma.masked_array(STATE.v, mask=[0, 1, 0])}, "v must be .* not a MaskedArray with masked entries"),
         ({"q": STATE.q[None]}, r"q and v must have the shape \(3,\), not \(1, 3\)"),
         ({"q": [math.inf, 0.866, 1.047]}, "a state must be finite: q = . *inf"),
         ({"t": math.nan}, "a state must be finite: .* t = nan"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import attrs
 import numpy as np
 
-from hybrid.arguments import checks_arguments, explains_arguments
+from hybrid.arguments import checks_arguments, explains_arguments, is_masked
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.declaration.tree import read
 from hybrid.dynamics.configuration import independent_constraints
@@ -152,6 +152,8 @@ class ModelStructure:
 
 
 def _frozen_array(values: ArrayLike) -> NDArray[np.float64]:
+    if np.iscomplexobj(values) or is_masked(values):  # NumPy would drop imaginary parts, and the mask
+        raise TypeError("an array of a state holds real numbers, of which none is masked")
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array

@@ -8,6 +8,7 @@ Trees as graphs, for motions that branch.
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -137,6 +138,10 @@ class Automaton(AbstractDisplayed):
         paradox = "" if self.may_be_paradoxical else "no paradox"
         names = " ".join(part.name for part in self.parts)
         return one_line(f"Automaton {self.name}", f"at most {count_nodes(self.parts)} modes of {names}", paradox)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied or sent to another process, it is built anew there: SymPy's fields of fractions cannot be sent."""
+        return partial(build_automaton, max_nodes=self.max_nodes), (self.dynamics,)
 
     @property
     def name(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -41,6 +43,15 @@ def test_one_element_has_its_modes_with_their_freedoms(name, nodes):
     assert isinstance(graph, nx.MultiDiGraph)
     assert dict(graph.nodes(data="n_freedom")) == nodes
     assert {key for key, kind in graph.nodes(data="kind") if kind == "impact"} == set(nodes) & {IMPACT}
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda automaton: pickle.loads(pickle.dumps(automaton))])
+def test_a_copy_has_the_same_nodes_and_edges(copied):
+    automaton = build_automaton(dynamics_of("rod_on_incline"), max_nodes=7)
+    twin = copied(automaton)
+    assert twin.max_nodes == 7
+    assert list(twin.graph) == list(automaton.graph)
+    assert [edges(twin, node) for node in twin.graph] == [edges(automaton, node) for node in automaton.graph]
 
 
 def test_two_contacts_have_the_product_of_their_modes():

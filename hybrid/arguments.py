@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import attrs
 
-from hybrid.errors import ArgumentError, HybridError
+from hybrid.errors import BEYOND_FLOATS, ArgumentError, ComputationError, HybridError
 
 __all__ = ["checks_arguments", "explains_arguments", "is_masked"]
 
@@ -132,9 +132,11 @@ def _wrapped(subject: F, *, is_checked_first: bool) -> F:
             check(args, kwargs)
         try:
             return function(*args, **kwargs)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             if not isinstance(error, HybridError):
                 check(args, kwargs)
+            if isinstance(error, OverflowError):
+                raise ComputationError(BEYOND_FLOATS) from error
             raise
 
     if isinstance(subject, type):

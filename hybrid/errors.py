@@ -9,6 +9,9 @@ import attrs
 # Of one declaration; what lies beyond is not even looked for.
 MAX_PROBLEMS = 100
 
+BEYOND_FLOATS = "a number left the range of double precision; choose units in which the parameters are moderate"
+"""Of Python's integers and fractions, which overflow where floats become infinite."""
+
 
 @attrs.frozen
 class Problem:

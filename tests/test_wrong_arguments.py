@@ -16,6 +16,7 @@ import mechanisms
 from hybrid import (
     ArgumentError,
     Axis,
+    ComputationError,
     Contact,
     EnergeticImpact,
     HybridError,
@@ -41,7 +42,7 @@ from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.cli import main
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import project_state
-from hybrid.numeric import NumericContact, NumericState
+from hybrid.numeric import NumericContact, NumericState, select as select_numeric
 from tests.catalogue import dynamics_of
 
 SOURCE = Path(__file__).parents[1] / "docs/_extensions/api_pages.py"
@@ -249,6 +250,24 @@ def test_methods_name_what_they_were_given(asked, message):
 def test_what_is_no_state_of_a_mechanism_is_refused(use, changed, message):
     with pytest.raises((ArgumentError, StateError), match=message):
         use(ROD, State(**{"q": STATE.q, "v": STATE.v, **changed}))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: select(ROD, {"phi": "pi/3", "phi_dot": 0.5, "slip.tip": -1}, parameters={"mu": 1.5, "g": 1e308}),
+        lambda: select_numeric(
+            NumericState(
+                np.diag([1, 1, 1 / 3]),
+                [0, -1e308, 0],
+                [NumericContact("tip", W_N=[0, 1, -0.5], W_T=[1, 0, 0.87], slip=[-1.0], friction=1.5)],
+            )
+        ),
+    ],
+)
+def test_what_leaves_the_range_of_floats_is_said_to(asked):
+    with pytest.raises(ComputationError, match="a number left the range of double precision; choose units"):
+        asked()
 
 
 def test_a_fraction_is_the_number_that_it_is():

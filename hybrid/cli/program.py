@@ -107,7 +107,7 @@ def _warnings_in_one_line() -> Iterator[None]:
 def _reported(error: Exception) -> int:
     """Say what went wrong and whose fault it is."""
     # Imported here because only a failure needs them, and `painleve --help` must stay quick.
-    from hybrid.errors import ComputationError, HybridError
+    from hybrid.errors import BEYOND_FLOATS, ComputationError, HybridError
     from lcp import LCPError
 
     match error:
@@ -118,10 +118,7 @@ def _reported(error: Exception) -> int:
         case MemoryError():
             return _say("not enough memory; ask for fewer cells or contacts", ExitStatus.NOT_COMPUTED)
         case OverflowError():
-            return _say(
-                "a number left the range of double precision; choose units in which the parameters are moderate",
-                ExitStatus.NOT_COMPUTED,
-            )
+            return _say(BEYOND_FLOATS, ExitStatus.NOT_COMPUTED)
         case OSError():
             named = f"{error.filename}: " if error.filename else ""
             of_the_machine = error.errno in _OF_THE_MACHINE

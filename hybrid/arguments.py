@@ -15,6 +15,7 @@ import functools
 import inspect
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -170,7 +171,7 @@ def _kind(annotation: str, *, is_argument: bool = False) -> Kind:
     if name in _ALIASES:
         return _kind(_ALIASES[name], is_argument=is_argument)
     if name == "float" and is_argument:
-        return Kind("a number", lambda value: _is_number(value) and value == value)
+        return Kind("a number", lambda value: _is_number(value) and value == value and not _is_beyond_floats(value))
     if name == "Literal":
         return Kind(f"one of {', '.join(parts)}", lambda value: isinstance(value, str) and repr(value) in parts)
     if name in _ARRAYS:
@@ -232,12 +233,21 @@ def _is_uniform(value: Any, expected: Kind) -> bool:
 def _is_number(value: Any) -> bool:
     if type(value) is float:
         return True
-    if isinstance(value, str | bool | complex) or type(value).__name__ == "bool_":
+    if isinstance(value, str | bytes | bool | complex) or _entries(value) not in "iufO":
         return False
     try:
         return getattr(value, "ndim", 0) == 0 and getattr(value, "imag", 0) == 0 and isinstance(float(value), float)
     except (TypeError, ValueError, OverflowError):
         return isinstance(value, int)
+
+
+def _is_beyond_floats(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > sys.float_info.max
+
+
+def _entries(value: Any) -> str:
+    """The letter that NumPy has for the kind of the entries of an array; that of floats for what is none."""
+    return str(getattr(getattr(value, "dtype", None), "kind", "f"))
 
 
 def _is_whole(value: Any) -> bool:
@@ -299,17 +309,20 @@ _WORDS = {
 
 
 def _refuse(place: str, expected: Kind, value: Any) -> NoReturn:
-    raise ArgumentError(f"{place} must be {expected.words}, not {_shown(value)}{_advice(expected, value)}")
+    words = expected.words.replace("a number", "a finite number") if _is_beyond_floats(value) else expected.words
+    raise ArgumentError(f"{place} must be {words}, not {_shown(value)}{_advice(expected, value)}")
 
 
 def _shown(value: Any) -> str:
+    if _is_beyond_floats(value):
+        return "a whole number beyond the range of floats"
     if value is None or isinstance(value, str | int | float | complex | list | tuple | dict | set):
         text = repr(value)
         if len(text) <= _LONG:
             return text
     shape = getattr(value, "shape", None)
     article = "an" if type(value).__name__[0] in "AEIOUaeiou" else "a"
-    of = " of complex numbers" if getattr(getattr(value, "dtype", None), "kind", "") == "c" else ""
+    of = " of complex numbers" if _entries(value) == "c" else ""
     of = " with masked entries" if is_masked(value) else of
     return f"{article} {type(value).__name__}{of}" + (f" of shape {shape}" if shape is not None else "")
 

@@ -198,6 +198,12 @@ def test_arrays_of_a_state_are_of_numbers(wrong):
         (lambda: build_automaton(ROD, max_nodes=64.0), "max_nodes must be a whole number, not 64.0; give 64"),
         (lambda: region_map(ROD, axes=["phi=0:1"], with_boundaries=1), "must be True or False, not 1; give True"),
         (lambda: Mode({"tip": "slip"}), "mode is one of free, stick, .* not 'slip'"),
+        (lambda: simulate(ROD, STATE, t_end=b"1"), "t_end must be a number, not a bytes"),
+        (lambda: simulate(ROD, STATE, t_end=10**400), "t_end must be a finite number, not a whole number beyond"),
+        (lambda: Axis("phi", 0, 10**400, 2), "high must be a finite number"),
+        (lambda: Settings(rtol=10**400), "rtol must be a finite number"),
+        (lambda: solve_state(ROD, {**PINS, "phi": b"0.5"}), "pins must be a mapping of texts to texts or numbers"),
+        (lambda: solve_state(ROD, {**PINS, "phi": np.True_}), "pins must be a mapping of texts to texts or numbers"),
     ],
 )
 def test_the_message_names_the_argument_and_the_nearest_right_thing(asked, message):
@@ -274,7 +280,7 @@ def test_a_fraction_is_the_number_that_it_is():
     assert ROD.at({"mu": Fraction(3, 2)}).values["mu"] == 1.5
     written = [select(ROD, STATE, parameters={"mu": mu}).verdict for mu in ("3/2", Fraction(3, 2))]
     assert written[0] is written[1]
-    with pytest.raises(HybridError, match=r"parameters\.mu: must be a number"):
+    with pytest.raises(HybridError, match=r"parameters\.mu: must be a finite number"):
         ROD.at({"mu": Fraction(10) ** 400})
 
 

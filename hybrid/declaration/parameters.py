@@ -179,8 +179,10 @@ class Parameters:
         if type(value) is float and math.isfinite(value):  # the usual case, without arrays
             return value
         try:
-            array = np.asarray(float(value) if isinstance(value, Fraction) else value)
-        except (OverflowError, ValueError):  # no float, or rows of different lengths
+            array = np.asarray(float(value) if type(value) in (Fraction, int) else value)
+        except OverflowError:
+            array = np.asarray(np.inf)
+        except ValueError:  # rows of different lengths
             array = np.asarray(None)
         if array.dtype.kind not in "iufc":
             raise DeclarationError(Problem("must be a number or an array of numbers", f"parameters.{name}"))

@@ -75,6 +75,7 @@ def test_returned_values_are_the_callers_own(rod):
         ({"m": "weight"}, "parameters.m: refers to itself in a circle: m -> weight -> m"),
         ({"m": True}, "parameters.m: must be a number or an array of numbers"),
         ({"m": None}, "parameters.m: must be a number or an array of numbers"),
+        ({"m": 10**400}, "parameters.m: must be a finite number"),
         ({"m": [1, [2, 3]]}, "parameters.m: must be a number or an array of numbers"),
         ({"m": ["1", "2"]}, "parameters.m: must be a number or an array of numbers"),
         ({"mu": 0.2}, "contact.floor.friction: must not be negative, not -0.1"),

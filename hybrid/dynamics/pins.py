@@ -273,10 +273,19 @@ def solve_states(
     Raises
     ------
     StateError
-        Unknown, too few or too many pins.
+        Unknown, too few or too many pins, or arrays of shapes that do not go together.
     """
     dynamics = bound(dynamics, parameters)
-    return _solved(dynamics, sort_pins(dynamics, pins), branch, tolerances)
+    sorted_pins = sort_pins(dynamics, pins)
+    values = {**sorted_pins.positions, **sorted_pins.velocities, "t": sorted_pins.time}
+    values.update((name, dynamics.values[name]) for name in dynamics.given)
+    shapes = {name: np.shape(value) for name, value in values.items() if np.ndim(value)}
+    try:
+        np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise StateError(f"the shapes of pins and parameters must broadcast against each other: {listed}") from None
+    return _solved(dynamics, sorted_pins, branch, tolerances)
 
 
 def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolerances: Tolerances) -> States:

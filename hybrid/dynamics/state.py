@@ -376,7 +376,7 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
     Raises
     ------
     StateError
-        If it is not finite.
+        If it is no finite number.
     """
     if isinstance(value, str):
         expression, build = parse_expression(value, known=known.keys(), field=field), Builder()
@@ -384,9 +384,10 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
         exact = build.value(read(build, expression, names))
         value = evaluate(expression, known) if exact is None else float(exact)  # 0.1 + 0.2 - 0.3 is 0
     try:
-        number = np.asarray(value, dtype=float)
-    except OverflowError:  # a whole number beyond all floats
-        number = np.asarray(np.inf)
+        array = np.asarray(value)
+        number = array.astype(float) if array.dtype.kind in "iufO" else np.asarray(np.nan)
+    except (OverflowError, TypeError, ValueError):  # beyond all floats, no number, or rows of different lengths
+        number = np.asarray(np.nan)
     if not np.isfinite(number).all():
         raise StateError(f"{field}: the value must be a finite number, got {value!s:.60}")
     return float(number) if number.ndim == 0 else number

@@ -123,6 +123,25 @@ def test_bad_pins_are_refused_with_what_is_missing(rod, pins, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"phi": [1, 2, "x"]}, "pin phi: the value must be a finite number, got [1, 2, 'x']"),
+        ({"phi": [1, [2, 3]]}, "pin phi: the value must be a finite number"),
+        ({"phi": b"0.5"}, "pin phi: the value must be a finite number"),
+        ({"phi": [1j]}, "pin phi: the value must be a finite number"),
+        ({"phi": [1, 2], "phi_dot": [0, 1, 2]}, "must broadcast against each other: phi (2,), phi_dot (3,)"),
+        ({"phi": [1, 2], "mu": [0, 1, 2]}, "must broadcast against each other: phi (2,), mu (3,)"),
+    ],
+)
+def test_bad_arrays_of_pins_are_refused_by_name(rod, changed, message):
+    pins = {"phi": 1, "phi_dot": 0, "slip.tip": 0, **changed}
+    parameters = {name: pins.pop(name) for name in ("mu",) if name in pins}
+    with pytest.raises(StateError) as error:
+        solve_states(rod, pins, parameters=parameters)
+    assert message in str(error.value)
+
+
 def test_unreachable_states_of_an_array_are_marked_not_raised(rod):
     states = solve_states(rod, {"x": 0, "y": np.array([0.5, 3.0]), "gap.tip": 0, "phi_dot": 0, "slip.tip": 0})
     assert states.reached.tolist() == [True, False]

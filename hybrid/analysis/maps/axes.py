@@ -103,7 +103,7 @@ class Axis:
         if len(parts) == 2:
             return cls(name, low, high)
         if not parts[2].isdecimal():
-            raise StateError(f"axis {name}: the number of cells must be a whole number, not {parts[2]!r}")
+            raise StateError(f"axis {name}: the number of cells must be a positive whole number, not {parts[2]!r}")
         return cls(name, low, high, int(parts[2]))
 
     @property

@@ -31,6 +31,7 @@ def test_text_is_read_with_expressions_for_the_ends():
         ("=0:1", "expected NAME=LOW:HIGH"),
         ("phi=0:1:", "expected NAME=LOW:HIGH"),
         ("phi=0:1:0", "at least one cell"),
+        ("phi=0:1:-5", "must be a positive whole number, not '-5'"),
         ("phi=0:1:many", "whole number"),
         ("phi=0:1:1e3", "whole number"),
         ("phi=1:1", "upwards"),

@@ -206,13 +206,15 @@ def read_log(path: str | Path, backend: AbstractBackend, *, in_memory: int = IN_
     Raises
     ------
     FileError
-        A column is unknown, missing, of another width or length, or has an entry that is not finite; the log is empty
-        or of another model.
+        A table does not end in ``.csv``; a column is unknown, missing, of another width or length, or has an entry that
+        is not finite; the log is empty or of another model.
     """
     source = str(path)
     if _unpacked_size(path) > in_memory:
         return checked_log(_stored_columns(path), backend, source)
     data = read_file(path, limit=MAX_BYTES, advice="lint it in parts")
+    if not (source.lower().endswith((".csv", ".npz")) or data.startswith(b"PK")):  # any archive starts so
+        raise FileError("the ending tells a table, .csv, from an archive, .npz; it has neither", source)
     arrays = (
         _table(data, source) if source.lower().endswith(".csv") else read_arrays(data, limit=MAX_BYTES, source=source)
     )

@@ -188,6 +188,16 @@ def test_a_table_says_the_same_as_an_archive(tmp_path):
         np.testing.assert_array_equal(values, read_log(log, backend).columns[name])
 
 
+def test_a_table_is_known_by_its_ending_and_an_archive_by_its_contents(tmp_path):
+    model, log = rod_log(tmp_path)
+    table, archive = tmp_path / "table.txt", tmp_path / "archive.log"
+    table.write_text(tabulated(log), encoding="utf-8")
+    archive.write_bytes(log.read_bytes())
+    assert len(read_log(archive, load(model))) == 4
+    with pytest.raises(FileError, match=r"the ending tells a table, \.csv, from an archive, \.npz; it has neither"):
+        read_log(table, load(model))
+
+
 def test_a_log_without_slipping_frames_says_so(tmp_path, capsys):
     model, log = rod_log(tmp_path, qvel=np.zeros((4, 3)), qpos=np.array([[0.0, 5.0, 1.0]] * 4))
     assert main(["lint", str(model), "--log", str(log)]) == 0

@@ -251,7 +251,7 @@ def _among(
 ) -> Decision:
     """Decide between the branches that history leaves."""
     if not branches:
-        return _by_rule(context, selection, moment, Termination.INCONSISTENT)
+        return _by_rule(context, selection, moment, Termination.UNDECIDED)
     elements = selection.problem.elements
     choices = [_choices(context, branch, moment, elements, vanishing) for branch in branches]
     if selection.verdict is Verdict.INDETERMINATE and (len(branches) > 1 or selection.continua):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import attrs
@@ -15,7 +16,7 @@ from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
 from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
 from hybrid.contact.cover.parts import PRESSING, CoverPart, has_disc, sticking
 from hybrid.contact.cover.programs import Programs
-from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover
+from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover, sign_limit
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
 from hybrid.contact.spatial import DISC, N_POLYGON, disc_slack
 from hybrid.contact.verdict import COVER, Selection, Verdict
@@ -80,6 +81,10 @@ def select_by_cover(
         return Selection(problem, Verdict.INDETERMINATE, branches, margin, decided_by=COVER, notes=notes)
     if n_open:
         branches = tuple(_branch(problem, item) for item in solutions)
+        tied = [_tied(problem, leaf.parts, scale, tolerances, programs) for leaf in leaves if leaf.reason == "open"]
+        equal = [item for item in tied if item is not None]
+        if len(equal) == n_open and len(_distinct(problem, [*solutions, *equal], scale, tolerances)) == 1:
+            branches, left = _one_of_ties(problem, [*solutions, *equal], scale, tolerances)
         return Selection(problem, Verdict.UNDECIDED, branches, 0.0, decided_by=COVER, notes=left)
     cover = CoverCertificate(problem, root)
     if solutions:
@@ -254,6 +259,49 @@ def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, to
         else:
             columns += list(rows)
     return np.array(columns).reshape(-1, problem.n_rows).T
+
+
+def _tied(
+    problem: ContactProblem, parts: tuple[CoverPart, ...], scale: Scale, tolerances: Tolerances, programs: Programs
+) -> ProvedSolution | None:
+    """Forces of a part without slip whose inequalities hold or fail by rounding; None where these are not found."""
+    if any(part.label is None or part.is_sector for part in parts):
+        return None
+    given = posed(problem, parts, scale)
+    found = programs.least_slack(given).forces
+    if found is None:
+        return None
+    forces = given.polished(found)
+    tied = ProvedSolution(parts, forces, given.slacks(forces))
+    return tied if _branch(problem, tied).margin >= -sign_limit(forces, scale, tolerances) else None
+
+
+def _one_of_ties(
+    problem: ContactProblem, tied: Sequence[ProvedSolution], scale: Scale, tolerances: Tolerances
+) -> tuple[tuple[Branch], tuple[str]]:
+    """The branch of solutions of one acceleration that rounding tells from none, and a sentence about it.
+
+    Where an inequality is an equation, the force element may just as well leave or begin to slip.
+    """
+    modes: dict[Mode, None] = {}
+    branches = [_branch(problem, item) for item in tied]
+    for item, branch in zip(tied, branches, strict=True):
+        limit = sign_limit(item.forces, scale, tolerances)
+        ends = {(slack.contact, slack.inequality) for slack in branch.slacks if slack.scaled <= limit}
+        choices = []
+        for name, label in branch.mode.items():
+            slides = [ContactMode.SLIDE] if (name, DISC) in ends else []
+            opens = [ContactMode.FREE] if (name, PRESSING) in ends else []
+            choices.append([(name, mode) for mode in (label, *slides, *opens)])
+        modes |= dict.fromkeys(Mode(dict(labels)) for labels in product(*choices))
+    leading = min(branches, key=lambda branch: branch.margin)
+    worst = min(leading.slacks, key=lambda slack: slack.scaled)
+    note = (
+        f"mode {leading.mode} holds or fails by {abs(worst.scaled):.1e} of the data "
+        f"({worst.contact}: {worst.inequality}), and the number of solutions depends on it"
+    )
+    others = tuple(mode for mode in modes if mode != leading.mode)
+    return (attrs.evolve(leading, equivalent_modes=others),), (note,)
 
 
 def _extreme_forces(problem: ContactProblem, solution: ProvedSolution, scale: Scale, programs: Programs) -> list[Array]:

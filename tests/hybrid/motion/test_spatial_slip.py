@@ -1,13 +1,14 @@
 """Slip in a plane: where it begins, turns and ends."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
-from hybrid.motion import EventKind, simulate_branches
+from hybrid.motion import EventKind, selecting, simulate_branches
 
 G = 9.81
 
@@ -144,3 +145,37 @@ def test_of_two_directions_in_which_a_slip_may_begin_the_unstable_one_is_not_fol
         else:
             assert branch.motion.v == pytest.approx(0.1 * slip_acceleration(angle), abs=1e-5)
     assert {branch.motion.termination for branch in slides} == {Termination.NOT_COMPUTED, Termination.END_TIME}
+
+
+def two_pucks(first, second):
+    """Two pucks of unit mass side by side, mu = 0.2 and 0.1, each pushed by a force in the plane."""
+    names = [f"{axis}{puck}" for puck in "ab" for axis in "xyz"]
+    forces = dict(zip(["xa", "ya", "xb", "yb"], [*first, *second], strict=True))
+    kinetic = " + ".join(f"{name}_dot**2/2" for name in names)
+    contacts = [
+        Contact(name=puck, gap=f"z{puck}", tangent=[f"x{puck}", f"y{puck}"], friction=friction)
+        for puck, friction in (("a", "0.2"), ("b", "0.1"))
+    ]
+    dynamics = EnergyDynamics(kinetic=kinetic, potential=f"{G}*(za + zb)")
+    return derive(Mechanism(name="pucks", coordinates=names, dynamics=dynamics, forces=forces, contact=contacts))
+
+
+def test_of_two_contacts_at_rest_each_breaks_away_when_its_own_push_does_it():
+    # at the limit no proof tells sticking from sliding, and their accelerations are the same
+    pucks = two_pucks(("0.6*t", "0.8*t"), ("0", "0.3*t"))
+    motion = simulate(pucks, State(np.zeros(6), np.zeros(6)), t_end=4.0)
+    assert motion.termination is Termination.END_TIME
+    times = [0.2 * G, 0.1 * G / 0.3]
+    assert [event.elements for event in motion.events] == [("a",), ("b",)]
+    assert [event.t for event in motion.events] == pytest.approx(times, abs=1e-12)
+    ways = [rate * (4.0 - t) ** 3 / 6 for rate, t in zip((1.0, 0.3), times, strict=True)]
+    expected = [0.6 * ways[0], 0.8 * ways[0], 0, 0, ways[1], 0]
+    assert motion.q == pytest.approx(expected, abs=1e-9)  # what integration is asked for
+
+
+def test_a_state_that_is_not_decided_is_not_said_to_have_no_mode(monkeypatch):
+    at_once = partial(selecting.select_problem, standing_budget=0.0)
+    monkeypatch.setattr(selecting, "select_problem", at_once)
+    motion = simulate(two_pucks(("3", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0)
+    assert motion.termination is Termination.UNDECIDED
+    assert "of the cover are left open" in motion.cause

@@ -243,7 +243,7 @@ def first_event(
         return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -sizes[at])
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
-    return last, _fired_together(watch, last, which, slopes, step.end - step.start)
+    return last, _fired_together(watch, last, which, slopes, step.end - step.start, np.abs(values).max(axis=1))
 
 
 class _Fall(IntEnum):
@@ -367,9 +367,16 @@ def _past_jump(watch: Watch, step: Step, position: int, t: float) -> Step:
         width *= 2.0
 
 
-def _fired_together(watch: Watch, last: Step, which: int, slopes: Array, duration: float) -> tuple[Guard, ...]:
+def _fired_together(
+    watch: Watch, last: Step, which: int, slopes: Array, duration: float, sizes: Array
+) -> tuple[Guard, ...]:
+    """The guard that fires, and those whose tangents fall to zero at once.
+
+    Where a spatial slip ends its direction is rounding, and so is the rate of what depends on it: a guard that is not
+    yet less than half of its largest value (in ``sizes``) is not about to vanish.
+    """
     values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
-    limits = -slopes * _TOGETHER * max(abs(last.end), duration)
+    limits = np.minimum(-slopes * _TOGETHER * max(abs(last.end), duration), sizes / 2)
     return tuple(
         guard
         for position, guard in enumerate(watch.guards)

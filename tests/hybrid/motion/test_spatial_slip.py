@@ -179,3 +179,28 @@ def test_a_state_that_is_not_decided_is_not_said_to_have_no_mode(monkeypatch):
     motion = simulate(two_pucks(("3", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0)
     assert motion.termination is Termination.UNDECIDED
     assert "of the cover are left open" in motion.cause
+
+
+@pytest.mark.parametrize("y_dot", [-1.9995, -2.0, -2.0005])
+@pytest.mark.parametrize("mass", [1 - 1e-5, 1.0, 1 + 1e-5])
+def test_a_slip_that_ends_on_a_bumpy_slope_is_not_said_to_jam(y_dot, mass):
+    # A_s is within 2 % of 1 in every direction; where the slip vanishes its direction is what integration leaves of it
+    ball = derive(
+        Mechanism(
+            name="ball", coordinates=["x", "y", "z", "a", "b"], parameters={"m": mass},
+            dynamics=EnergyDynamics(
+                kinetic="m*(x_dot**2 + y_dot**2 + z_dot**2)/2 + 0.002*m*(a_dot**2 + b_dot**2)",
+                potential="m*9.81*(z*cos(0.2) - x*sin(0.2))",
+            ),
+            contact=[
+                Contact(
+                    name="floor", gap="z - 0.1 - 0.05*sin(x)", tangent=["x - 0.1*b", "y + 0.1*a"],
+                    friction="0.15*(1 + 0.5*sin(3*x))",
+                )
+            ],
+        )
+    )  # fmt: skip
+    start = State([0.0, 0.0, 0.1, 0.0, 0.0], [1.0, y_dot, 0.05, 5.0, 30.0])
+    motion = simulate(ball, start, t_end=0.5)
+    assert motion.termination is Termination.END_TIME
+    assert [event.kind for event in motion.events] == [EventKind.SLIP_END]

@@ -15,10 +15,11 @@ Monomial = tuple[tuple[Atom, int], ...]  # sorted, with exponents
 Polynomial = dict[Monomial, Fraction]
 
 _MOST_TERMS = 4096
+_MOST_PRODUCTS = 2**14  # of a term with a term: more take seconds, as many terms as there may be take hours
 
 
 class _Large(Exception):
-    """A polynomial has too many terms."""
+    """A polynomial has too many terms, or a product takes too many."""
 
 
 def dependencies(graph: Graph, root: int) -> frozenset[str]:
@@ -85,25 +86,28 @@ def _form(graph: Graph, node: int, given: list[tuple[Polynomial, Polynomial]]) -
     return numerator, denominator if numerator else one
 
 
-def _sum(one: Polynomial, two: Polynomial) -> Polynomial:
-    total = dict(one)
-    for monomial, factor in two.items():
-        total[monomial] = total.get(monomial, Fraction(0)) + factor
+def _sum(*parts: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for part in parts:
+        for monomial, factor in part.items():
+            total[monomial] = total.get(monomial, Fraction(0)) + factor
+        if len(total) > _MOST_TERMS:
+            raise _Large
     return {monomial: factor for monomial, factor in total.items() if factor}
 
 
 def _product(one: Polynomial, two: Polynomial) -> Polynomial:
     """With ``cos(x)**2`` replaced by ``1 - sin(x)**2``."""
-    found: Polynomial = {}
+    if len(one) * len(two) > _MOST_PRODUCTS:
+        raise _Large
+    found = []
     for first, factor in one.items():
         for second, other in two.items():
             powers = dict(first)
             for atom, power in second:
                 powers[atom] = powers.get(atom, 0) + power
-            found = _sum(found, _reduced(powers, factor * other))
-            if len(found) > _MOST_TERMS:
-                raise _Large
-    return found
+            found.append(_reduced(powers, factor * other))
+    return _sum(*found)
 
 
 def _reduced(powers: dict[Atom, int], factor: Fraction) -> Polynomial:

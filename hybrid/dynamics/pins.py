@@ -415,7 +415,10 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
     names = [*sorted_pins.velocities, *(dynamics.rigid[row] for row in sorted_pins.independent)]
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     at = f" at {given}" if given else ""
-    if not is_numerically_singular(A, rank=_SINGULAR) or not np.isfinite(A).all():
+    if not np.isfinite(A).all():
+        undefined = [name for name, row in zip(names, A, strict=True) if not np.isfinite(row).all()]
+        return StateError(f"the coefficients of {', '.join(undefined)} are not finite{at}: take a state beside it")
+    if not is_numerically_singular(A, rank=_SINGULAR):
         pinned = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.velocities.items())
         wanted = " and ".join(filter(None, (pinned, rigid)))
         return StateError(f"no velocity of {dynamics.name} satisfies {wanted}{at}: they contradict each other{only}")

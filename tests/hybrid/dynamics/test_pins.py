@@ -198,6 +198,15 @@ def test_loop_that_is_overconstrained_only_where_it_closes_takes_a_pin():
     np.testing.assert_allclose((*state.q, *state.v), [0.5, 0.5, 1, 1], atol=1e-9)
 
 
+def test_a_gap_without_a_gradient_is_not_said_to_contradict_a_pin():
+    root = Mechanism(
+        name="root", coordinates=["x", "y"], dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="y"),
+        contact=[Contact(name="c", gap="y**0.5")],
+    )  # fmt: skip
+    with pytest.raises(StateError, match=r"the coefficients of gap_dot.c are not finite at x=0, gap.c=0"):
+        solve_state(derive(root), {"x": 0, "x_dot": 1, "gap.c": 0, "gap_dot.c": 0})
+
+
 def test_constraints_that_contradict_each_other_are_said_to():
     with pytest.raises(
         StateError, match=r"no position of held satisfies y=0 and the constraints c0, c1: .* contradict"

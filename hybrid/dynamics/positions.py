@@ -305,7 +305,8 @@ def linearised(
     A = np.stack([_spread(row, q.shape) for row in rows], axis=-2)
     residual = np.stack([_spread(error, q.shape[:1]) for error in errors], axis=-1)
     sizes = _spread(sizes, q.shape)
-    scale = (np.abs(A) @ sizes[..., None])[..., 0]
+    with np.errstate(invalid="ignore"):  # a gap may have no gradient there
+        scale = (np.abs(A) @ sizes[..., None])[..., 0]
     for column, target in enumerate(problem.gaps.values()):
         scale[:, column] += np.abs(target)
     return A[..., free], residual, scale, sizes[:, free]

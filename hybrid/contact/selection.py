@@ -338,4 +338,7 @@ def _from_method(problem: ContactProblem, solver: Literal["lemke", "gauss"], tol
     mode = mode_from_forces(problem, answer.forces, tolerances)
     found = branch_from_forces(problem, answer.forces, mode)
     verdict = Verdict.UNIQUE if answer.is_unique else Verdict.HYPERSTATIC if is_gauss else Verdict.UNDECIDED
-    return Selection(problem, verdict, (found,), found.margin, decided_by=decided_by, notes=answer.notes)
+    return Selection(
+        problem, verdict, (found,), found.margin, decided_by=decided_by, notes=answer.notes,
+        is_exhaustive=verdict is not Verdict.UNDECIDED,
+    )  # fmt: skip

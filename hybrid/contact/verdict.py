@@ -76,6 +76,8 @@ class Selection(AbstractDisplayed):
     dynamics : Dynamics or None
     state : State or None
         Of :func:`select`: what it was decided of. None where the problem was given by numbers.
+    is_exhaustive : bool
+        False where an UNDECIDED state may have motions besides the branches that were found.
     """
 
     problem: ContactProblem
@@ -90,6 +92,7 @@ class Selection(AbstractDisplayed):
     cover: CoverCertificate | None = None
     dynamics: Dynamics | None = attrs.field(default=None, repr=False)
     state: State | None = attrs.field(default=None, repr=False)
+    is_exhaustive: bool = True
 
     def __repr__(self) -> str:
         modes = "; ".join(branch.mode.label for branch in self.branches)

@@ -258,7 +258,9 @@ def _among(
         return _by_rule(context, selection, moment, Termination.INDETERMINATE)
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
-    if selection.verdict is Verdict.UNDECIDED and any(_leaves_motion_open(context, selection, b) for b in branches):
+    if selection.verdict is Verdict.UNDECIDED and (
+        not selection.is_exhaustive or any(_leaves_motion_open(context, selection, branch) for branch in branches)
+    ):
         return _by_rule(context, selection, moment, Termination.UNDECIDED)
     # where forces are unique, a mode whose own guard has fired is the last to go on from there
     is_last = moment.has_ended if selection.verdict is Verdict.UNIQUE else lambda choice: False

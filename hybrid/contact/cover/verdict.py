@@ -83,9 +83,10 @@ def select_by_cover(
         branches = tuple(_branch(problem, item) for item in solutions)
         tied = [_tied(problem, leaf.parts, scale, tolerances, programs) for leaf in leaves if leaf.reason == "open"]
         equal = [item for item in tied if item is not None]
-        if len(equal) == n_open and len(_distinct(problem, [*solutions, *equal], scale, tolerances)) == 1:
+        is_tie = len(equal) == n_open and len(_distinct(problem, [*solutions, *equal], scale, tolerances)) == 1
+        if is_tie:
             branches, left = _one_of_ties(problem, [*solutions, *equal], scale, tolerances)
-        return Selection(problem, Verdict.UNDECIDED, branches, 0.0, decided_by=COVER, notes=left)
+        return Selection(problem, Verdict.UNDECIDED, branches, 0.0, decided_by=COVER, notes=left, is_exhaustive=is_tie)
     cover = CoverCertificate(problem, root)
     if solutions:
         found = _one_acceleration(problem, solutions[0], scale, tolerances, programs, known, margin, ())

@@ -3,11 +3,13 @@
 import math
 from functools import partial
 
+import attrs
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, select, simulate
+from hybrid.contact import select_problem
 from hybrid.motion import EventKind, selecting, simulate_branches
 
 G = 9.81
@@ -174,11 +176,30 @@ def test_of_two_contacts_at_rest_each_breaks_away_when_its_own_push_does_it():
 
 
 def test_a_state_that_is_not_decided_is_not_said_to_have_no_mode(monkeypatch):
-    at_once = partial(selecting.select_problem, standing_budget=0.0)
+    at_once = partial(select_problem, standing_budget=0.0)
     monkeypatch.setattr(selecting, "select_problem", at_once)
     motion = simulate(two_pucks(("3", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0)
     assert motion.termination is Termination.UNDECIDED
     assert "of the cover are left open" in motion.cause
+
+
+@pytest.mark.parametrize(("is_exhaustive", "ending"), [(True, Termination.END_TIME), (False, Termination.UNDECIDED)])
+def test_one_motion_of_a_state_that_may_have_others_is_not_followed(monkeypatch, is_exhaustive, ending):
+    def open_(problem, **how):
+        found = select_problem(problem, **how)
+        return attrs.evolve(found, verdict=Verdict.UNDECIDED, is_exhaustive=is_exhaustive)
+
+    monkeypatch.setattr(selecting, "select_problem", open_)
+    assert simulate(two_pucks(("0", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0).termination is ending
+
+
+def test_a_search_that_leaves_parts_open_says_that_there_may_be_other_motions():
+    # that with a spent budget finds no branch, and a tie, of which everything else is refuted, one
+    ramp = two_pucks(("0.2*9.81", "0"), ("0", "0"))
+    tie, spent = (select(ramp, State(np.zeros(6), np.zeros(6)), standing_budget=budget) for budget in (2, 0))
+    assert (tie.verdict, spent.verdict) == (Verdict.UNDECIDED, Verdict.UNDECIDED)
+    assert (len(tie.branches), tie.is_exhaustive) == (1, True)
+    assert (len(spent.branches), spent.is_exhaustive) == (0, False)
 
 
 @pytest.mark.parametrize("y_dot", [-1.9995, -2.0, -2.0005])

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Scales
-    from hybrid.dynamics.state import AbstractStructure, State
+    from hybrid.dynamics.state import State
+    from hybrid.dynamics.structure import AbstractStructure
 
 
 def closed_contacts(

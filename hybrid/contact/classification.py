@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Summands
-    from hybrid.dynamics.state import AbstractStructure, States
+    from hybrid.dynamics.state import States
+    from hybrid.dynamics.structure import AbstractStructure
 
 __all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
 

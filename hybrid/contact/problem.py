@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.scales import Summands
-    from hybrid.dynamics.state import AbstractStructure, State
+    from hybrid.dynamics.state import State
+    from hybrid.dynamics.structure import AbstractStructure
     from hybrid.expressions import StraightLine
 
 

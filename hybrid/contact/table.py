@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Equations, Terms
-    from hybrid.dynamics.state import AbstractStructure
+    from hybrid.dynamics.structure import AbstractStructure
 
 SLIDES = (ContactMode.SLIDE_PLUS, ContactMode.SLIDE_MINUS)
 VELOCITIES = {"N": "gap_dot", "T": "slip", "B": "constraint_dot"}

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
-from hybrid.dynamics.arithmetic import definiteness, is_finite, is_numerically_singular
+from hybrid.dynamics.arithmetic import definiteness, is_numerically_singular
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.state import State
+from hybrid.dynamics.state import State, check_state
 from hybrid.errors import ComputationError, StateError
 from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes, turn_nodes
 from hybrid.tolerances import CLEAR, NEARLY, RANK, Tolerances
@@ -28,7 +28,6 @@ __all__ = [
     "check_consistency",
     "check_mass",
     "check_regularity",
-    "check_state",
     "lacks_mass",
     "project_state",
 ]
@@ -39,42 +38,6 @@ Array = NDArray[np.float64]
 
 _ITERATIONS = 50
 _CONVERGED = 4.0 * float(np.finfo(float).eps)
-
-
-def check_state(dynamics: Dynamics, state: State) -> None:
-    """Refuse what is no single state of a mechanism, is not finite, or has sides of what has no such slip.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    state : State
-
-    Returns
-    -------
-    None
-        One finite number for each coordinate and velocity, and directions for sides.
-
-    Raises
-    ------
-    StateError
-        Says what is wrong with which part of the state.
-    """
-    n = dynamics.n
-    if state.q.shape != (n,) or state.v.shape != (n,):
-        raise StateError(
-            f"{dynamics.name} has {n} coordinates: q and v must have the shape ({n},), "
-            f"not {state.q.shape} and {state.v.shape}"
-        )
-    if not (is_finite(state.q, state.v) and math.isfinite(state.t)):
-        raise StateError(f"a state must be finite: q = {state.q}, v = {state.v}, t = {state.t:g}")
-    for name, side in state.sides.items():
-        if name not in dynamics.columns:
-            known = ", ".join(dynamics.columns) or "none"
-            raise StateError(f"sides: {dynamics.name} has no slip of {name!r}; the slips are of {known}")
-        size = dynamics.dimension(name)
-        if len(side) != size or not any(side) or not all(map(math.isfinite, side)):
-            numbers = "one finite number" if size == 1 else f"{size} finite numbers"
-            raise StateError(f"sides: {name} must have a direction of {numbers}, not zero, got {side}")
 
 
 @checks_arguments

@@ -13,11 +13,11 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
-from hybrid.dynamics.consistency import FARTHEST, check_angles, check_state
+from hybrid.dynamics.consistency import FARTHEST, check_angles
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.state import Pins, State, States, pin_names, read_number, sort_pins
+from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 

@@ -1,12 +1,10 @@
-"""The state of a mechanism, one or many, and the pins that fix it: what each fixes, its value, what is missing.
-
-What a contact problem needs to know of a model besides its numbers: names, and who has which rows.
-"""
+"""The state of a mechanism, one or many, and the pins that fix it: what each fixes, its value, what is missing."""
 
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+import math
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
@@ -14,141 +12,29 @@ import numpy as np
 from hybrid.arguments import checks_arguments, explains_arguments, is_masked
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.declaration.tree import read
+from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.configuration import independent_constraints
 from hybrid.errors import StateError
 from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = [
-    "AbstractStructure",
-    "ModelStructure",
     "Pins",
     "State",
     "States",
+    "check_state",
     "cyclic_coordinates",
     "n_velocity_pins",
     "pin_names",
     "read_number",
     "sort_pins",
 ]
-
-Made = TypeVar("Made")
-
-
-class AbstractStructure(Protocol):
-    """A model whose terms are numbers: a mechanism with its equations, or a state of another engine's model."""
-
-    @property
-    def name(self) -> str:
-        """What messages call the model."""
-
-    @property
-    def n(self) -> int:
-        """Number of generalised velocities."""
-
-    @property
-    def contacts(self) -> tuple[str, ...]:
-        """Names of the unilateral contacts, in the order of ``Terms.gap``."""
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        """Names of the friction elements, in the order of ``Terms.limit``."""
-
-    @property
-    def rigid(self) -> tuple[str, ...]:
-        """Names of the rigid bilateral constraints, in the order of ``Terms.J``."""
-
-    @property
-    def columns(self) -> Mapping[str, slice]:
-        """Tangential columns of each contact, friction element and constraint that has friction."""
-
-    @property
-    def unsigned_friction(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
-        """Friction that may fall below zero along a motion; see ``ForceElement.unsigned_friction``."""
-
-    def dimension(self, name: str) -> int:
-        """Tangential dimension of a force element: 0 frictionless, 1 planar, 2 spatial."""
-
-    def columns_of(self, name: str) -> tuple[int, ...]:
-        """Tangential columns of a force element; none if it is frictionless."""
-
-    def once(self, make: Callable[..., Made], *key: Hashable) -> Made:
-        """``make(self, *key)``, which may be kept."""
-
-
-@attrs.frozen
-class ModelStructure:
-    """The structure of a model that is given by numbers; see :class:`AbstractStructure`.
-
-    Attributes
-    ----------
-    name : str
-    n : int
-        Number of coordinates.
-    contacts, elements, rigid : tuple of str
-        Names of the contacts, of the friction elements and of the rigid constraints.
-    columns : mapping of str to slice
-        Tangential columns of the force elements with friction.
-    unsigned_friction : mapping
-        Empty: numbers do not change.
-    """
-
-    name: str
-    n: int
-    contacts: tuple[str, ...]
-    elements: tuple[str, ...]
-    rigid: tuple[str, ...]
-    columns: Mapping[str, slice]
-    unsigned_friction: Mapping[str, tuple[tuple[str, int], ...]] = attrs.field(factory=dict, init=False, repr=False)
-
-    def once(self, make: Callable[..., Made], *key: Hashable) -> Made:
-        """``make(self, *key)``, computed anew: a structure serves one state.
-
-        Parameters
-        ----------
-        make : callable
-        key : hashable
-
-        Returns
-        -------
-        object
-        """
-        return make(self, *key)
-
-    def dimension(self, name: str) -> int:
-        """Tangential dimension of a force element.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        int
-            0 frictionless, 1 planar, 2 spatial.
-        """
-        return len(self.columns_of(name))
-
-    def columns_of(self, name: str) -> tuple[int, ...]:
-        """Tangential columns of a force element.
-
-        Parameters
-        ----------
-        name : str
-
-        Returns
-        -------
-        tuple of int
-            Empty if it is frictionless.
-        """
-        columns = self.columns.get(name)
-        return () if columns is None else tuple(range(columns.start, columns.stop))
 
 
 def _frozen_array(values: ArrayLike) -> NDArray[np.float64]:
@@ -200,6 +86,42 @@ class State:
     sides: Mapping[str, tuple[float, ...]] = attrs.field(factory=dict, converter=_sides)
     alternatives: tuple[NDArray[np.float64], ...] = attrs.field(default=(), eq=False, repr=False)
     pins: Mapping[str, str | float] = attrs.field(factory=dict, converter=_pins, eq=False, repr=False)
+
+
+def check_state(dynamics: Dynamics, state: State) -> None:
+    """Refuse what is no single state of a mechanism, is not finite, or has sides of what has no such slip.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+
+    Returns
+    -------
+    None
+        One finite number for each coordinate and velocity, and directions for sides.
+
+    Raises
+    ------
+    StateError
+        Says what is wrong with which part of the state.
+    """
+    n = dynamics.n
+    if state.q.shape != (n,) or state.v.shape != (n,):
+        raise StateError(
+            f"{dynamics.name} has {n} coordinates: q and v must have the shape ({n},), "
+            f"not {state.q.shape} and {state.v.shape}"
+        )
+    if not (is_finite(state.q, state.v) and math.isfinite(state.t)):
+        raise StateError(f"a state must be finite: q = {state.q}, v = {state.v}, t = {state.t:g}")
+    for name, side in state.sides.items():
+        if name not in dynamics.columns:
+            known = ", ".join(dynamics.columns) or "none"
+            raise StateError(f"sides: {dynamics.name} has no slip of {name!r}; the slips are of {known}")
+        size = dynamics.dimension(name)
+        if len(side) != size or not any(side) or not all(map(math.isfinite, side)):
+            numbers = "one finite number" if size == 1 else f"{size} finite numbers"
+            raise StateError(f"sides: {name} must have a direction of {numbers}, not zero, got {side}")
 
 
 @attrs.frozen(eq=False)

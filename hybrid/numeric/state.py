@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hybrid.arguments import explains_arguments
 from hybrid.dynamics.equations import Terms
-from hybrid.dynamics.state import ModelStructure
+from hybrid.dynamics.structure import ModelStructure
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING
 

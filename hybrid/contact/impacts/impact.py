@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.dynamics.derive import Dynamics, Values
-    from hybrid.dynamics.state import AbstractStructure, State
+    from hybrid.dynamics.state import State
+    from hybrid.dynamics.structure import AbstractStructure
 
 
 @attrs.frozen

@@ -210,6 +210,7 @@ def _selection(problem: ContactProblem, exact: ExactProblem, sets: list[_Set], u
         continua=own,
         decided_by="exact rational arithmetic",
         notes=(*(f"mode {one.mode.label} {found.describe()}" for one, found in zip(continua, own, strict=True)), known),
+        is_exhaustive=True,
     )
 
 

@@ -221,7 +221,8 @@ def _by_enumeration(
     check = crosscheck(problem, solutions, scale, tolerances)
     doubts = doubts_of(problem, candidates, solutions, scale, tolerances) + close_accelerations(distinct, tolerances)
     doubts += [sentence for item in branches if (sentence := broken_law(problem, item, scale, tolerances))]
-    doubts += _disagreement(check)
+    disagreement = _disagreement(check)
+    doubts += disagreement
     leading = [solution.leading for solution in continua]
     sets = tuple(continuum_set(problem, item, scale, tolerances) for item in leading)
     return Selection(
@@ -240,6 +241,7 @@ def _by_enumeration(
             *_polygon_notes(problem, branches),
             *_redundancy_notes(problem),
         ),
+        is_exhaustive=not disagreement,
     )
 
 
@@ -266,6 +268,7 @@ def _without_solution(
         certificate=certificate,
         crosscheck=check,
         notes=(*doubts, *_redundancy_notes(problem)),
+        is_exhaustive=not doubts,
     )
 
 

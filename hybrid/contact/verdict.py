@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hybrid.contact.conditions import Scale
     from hybrid.contact.cover.certificate import CoverCertificate
     from hybrid.contact.mode_certificate import ModeCertificate
+    from hybrid.contact.modes import Mode
     from hybrid.contact.problem import ContactProblem
     from hybrid.contact.pruning import SearchedModes, TreeCertificate
     from hybrid.contact.solutions import PhysicalSolution
@@ -31,7 +32,17 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import State
     from hybrid.tolerances import Tolerances
 
-__all__ = ["ENUMERATION", "Crosscheck", "Selection", "Verdict", "certified", "crosscheck", "doubts_of", "margin_of"]
+__all__ = [
+    "ENUMERATION",
+    "Crosscheck",
+    "Selection",
+    "Verdict",
+    "about_tie",
+    "certified",
+    "crosscheck",
+    "doubts_of",
+    "margin_of",
+]
 
 
 ENUMERATION = "enumeration of all modes"
@@ -157,12 +168,30 @@ def doubts_of(
         else:
             tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))
             worst = tied.labels[int(np.argmin(np.abs(tied.scaled_slacks)))] if tied.labels else ("", "")
-            doubts.append(
-                f"mode {mode_of(problem, tied).label} holds or fails by "
-                f"{np.min(np.abs(tied.scaled_slacks), initial=np.inf):.1e} of the data ({worst[0]}: {worst[1]}), and "
-                f"the number of solutions depends on it"
-            )
+            by = float(np.min(np.abs(tied.scaled_slacks), initial=np.inf))
+            doubts.append(about_tie(mode_of(problem, tied), by, *worst))
     return doubts
+
+
+def about_tie(mode: Mode, by: float, name: str, inequality: str) -> str:
+    """The sentence about an inequality of which rounding decides whether it holds.
+
+    Parameters
+    ----------
+    mode : Mode
+    by : float
+        Scaled magnitude of its slack.
+    name, inequality : str
+        Of the force element, and what it demands.
+
+    Returns
+    -------
+    str
+    """
+    return (
+        f"mode {mode.label} holds or fails by {by:.1e} of the data ({name}: {inequality}), and the number of solutions "
+        "depends on it"
+    )
 
 
 def certified(

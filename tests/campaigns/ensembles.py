@@ -3,7 +3,8 @@
 The mechanisms are those of the campaign of motions, without its rail: springs, slopes, walls and rods that fall on two
 tips, with loads in time, friction and restitution, each of them switched off at times. Masses differ from start to
 start, and with them the moment of inertia, which is an expression of the mass. Where a start moved by a billionth has
-other events, the case lies next to a tie and counts as undecided.
+other events, the case lies next to a tie and counts as undecided; so does a last bounce whose speed is of the order of
+the tolerance for velocities, which one of two runs may call a touchdown and the other an impact.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 import attrs
 import numpy as np
 
-from hybrid import Mechanism, Settings, State, derive, ensemble, simulate
+from hybrid import Dynamics, Mechanism, Settings, State, Trajectory, derive, ensemble, simulate
 from hybrid.analysis import Ensemble
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.errors import HybridError
@@ -40,6 +41,23 @@ def _events(found: Ensemble, k: int) -> Told:
     own = np.flatnonzero(log.motion == k).tolist()
     named = [(log.kinds[log.kind[e]], None if log.mode[e] < 0 else log.modes[log.mode[e]]) for e in own]
     return log.t[own], named
+
+
+def _differs_at_the_tolerance(dynamics: Dynamics, motion: Trajectory, own: list, named: list) -> bool:
+    """Whether all that differs is the name of closings with speeds of the order of the tolerance for velocities."""
+    if [mode for _, mode in own] != [mode for _, mode in named]:
+        return False
+    bound = dynamics.at(motion.parameters)
+    for event, (kind, _), (other, _) in zip(motion.events, own, named, strict=True):
+        if kind == other:
+            continue
+        if {kind, other} != {"IMPACT", "TOUCHDOWN"}:
+            return False
+        rates = dict(zip(dynamics.contacts, bound.terms(event.q, event.v_before, t=event.t).gap_dot, strict=True))
+        speed = max(abs(rates[name]) for name in event.elements) / Settings().tolerances.velocity
+        if not 0.1 <= speed <= 10.0:
+            return False
+    return True
 
 
 def run(n: int, *, seed: int) -> Tally:
@@ -90,7 +108,9 @@ def run(n: int, *, seed: int) -> Tally:
             late, nearby = _events(shifted, k)
             own = [(e.kind.name, None if e.mode_after is None else e.mode_after.label) for e in motion.events]
             if (named, found.termination[k]) != (own, motion.termination.name):
-                if (nearby, shifted.termination[k]) != (named, found.termination[k]):
+                is_tie = found.termination[k] == motion.termination.name
+                is_tie = is_tie and _differs_at_the_tolerance(dynamics, motion, own, named)
+                if is_tie or (nearby, shifted.termination[k]) != (named, found.termination[k]):
                     tally.undecided += 1
                 else:
                     tally.wrong.append(f"{where}: {own} {motion.termination.name}, {named} {found.termination[k]}")

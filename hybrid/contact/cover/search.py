@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     from hybrid.contact.problem import ContactProblem
     from hybrid.tolerances import Tolerances
 
-__all__ = ["CoverNode", "ProvedSolution", "fails", "onward", "posed", "row_of", "search_cover", "sign_limit"]
+__all__ = [
+    "CoverNode",
+    "ProvedSolution",
+    "bounds_alike",
+    "fails",
+    "onward",
+    "posed",
+    "row_of",
+    "search_cover",
+    "sign_limit",
+]
 
 Array = NDArray[np.float64]
 Parts = tuple["CoverPart", ...]
@@ -178,7 +188,7 @@ class _Search:
         return CoverNode(parts, "open")
 
     def _slipping(self, parts: Parts, given: PosedPart) -> CoverNode:
-        function, constant = self._scaled(onward(parts, self.scale))
+        function, constant = _in_forces(self.problem, onward(parts, self.scale), self.scale)
         bound = self.programs.greatest(given, function)
         if bound.value + constant <= self._limit_at(bound):
             return CoverNode(parts, "still", bounds=(bound,))
@@ -210,13 +220,8 @@ class _Search:
             self.found.append(solution)
         return CoverNode(parts, "single", solution=solution, root=root)
 
-    def _scaled(self, row: Row) -> tuple[Array, float]:
-        """A function of the accelerations as one of scaled forces, and its constant."""
-        function, constant = np.zeros(self.problem.n_rows), 0.0
-        for index, factor in row.alpha.items():
-            function = function + factor * self.problem.G[index] / self.scale.row
-            constant += factor * float(self.problem.c[index]) / float(self.scale.size)
-        return function, constant
+    def _alike(self, parts: Parts, solution: ProvedSolution) -> tuple[ForceBound, ...] | None:
+        return bounds_alike(self.problem, self._posed(parts), solution, self.scale, self.tolerances, self.programs)
 
     def _is_same(self, first: ProvedSolution, second: ProvedSolution) -> bool:
         size = max(float(np.max(np.abs(item.forces), initial=0.0)) for item in (first, second))
@@ -237,18 +242,51 @@ class _Search:
                 return attrs.evolve(node, reason="stays", bounds=bounds, solution=solution)
         return node
 
-    def _alike(self, parts: Parts, solution: ProvedSolution) -> tuple[ForceBound, ...] | None:
-        """Bounds which prove that all forces of a part give the accelerations of a solution, in all rows."""
-        given = self._posed(parts)
-        bounds = []
-        for index in range(self.problem.n_rows):
-            function, _ = self._scaled(row_of(index, self.scale))
-            for sign in (1.0, -1.0):
-                bound = self.programs.greatest(given, sign * function)
-                if not bound.value <= sign * float(function @ solution.forces) + self._limit_at(bound):
-                    return None
-                bounds.append(bound)
-        return tuple(bounds)
+
+def _in_forces(problem: ContactProblem, row: Row, scale: Scale) -> tuple[Array, float]:
+    """A function of the accelerations as one of scaled forces, and its constant."""
+    function, constant = np.zeros(problem.n_rows), 0.0
+    for index, factor in row.alpha.items():
+        function = function + factor * problem.G[index] / scale.row
+        constant += factor * float(problem.c[index]) / float(scale.size)
+    return function, constant
+
+
+def bounds_alike(
+    problem: ContactProblem,
+    given: PosedPart,
+    solution: ProvedSolution,
+    scale: Scale,
+    tolerances: Tolerances,
+    programs: Programs,
+) -> tuple[ForceBound, ...] | None:
+    """Bounds which prove that all forces of a part give the accelerations of a solution, in all rows.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    given : PosedPart
+    solution : ProvedSolution
+    scale : Scale
+    tolerances : Tolerances
+    programs : Programs
+
+    Returns
+    -------
+    tuple of ForceBound, or None
+        None where some forces of the part may give others.
+    """
+    bounds = []
+    for index in range(problem.n_rows):
+        function, _ = _in_forces(problem, row_of(index, scale), scale)
+        for sign in (1.0, -1.0):
+            bound = programs.greatest(given, sign * function)
+            limit = sign_limit(bound.forces, scale, tolerances)
+            if not bound.value <= sign * float(function @ solution.forces) + limit:
+                return None
+            bounds.append(bound)
+    return tuple(bounds)
 
 
 def sign_limit(forces: Array | None, scale: Scale, tolerances: Tolerances) -> float:

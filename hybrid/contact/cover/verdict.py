@@ -16,10 +16,10 @@ from hybrid.contact.cover.certificate import CoverCertificate, verify_cover
 from hybrid.contact.cover.freedom import KnownDirections, freedom_of, holding_forces
 from hybrid.contact.cover.parts import PRESSING, CoverPart, has_disc, sticking
 from hybrid.contact.cover.programs import Programs
-from hybrid.contact.cover.search import CoverNode, ProvedSolution, posed, search_cover, sign_limit
+from hybrid.contact.cover.search import CoverNode, ProvedSolution, bounds_alike, posed, search_cover, sign_limit
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
 from hybrid.contact.spatial import DISC, N_POLYGON, disc_slack
-from hybrid.contact.verdict import COVER, Selection, Verdict
+from hybrid.contact.verdict import COVER, Selection, Verdict, about_tie
 from hybrid.tolerances import CLEAR, NOTHING, UNSEEN
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, to
 def _tied(
     problem: ContactProblem, parts: tuple[CoverPart, ...], scale: Scale, tolerances: Tolerances, programs: Programs
 ) -> ProvedSolution | None:
-    """Forces of a part without slip whose inequalities hold or fail by rounding; None where these are not found."""
+    """Forces of a part without slip that hold or fail by rounding, if its accelerations are unique; else None."""
     if any(part.label is None or part.is_sector for part in parts):
         return None
     given = posed(problem, parts, scale)
@@ -274,7 +274,9 @@ def _tied(
         return None
     forces = given.polished(found)
     tied = ProvedSolution(parts, forces, given.slacks(forces))
-    return tied if _branch(problem, tied).margin >= -sign_limit(forces, scale, tolerances) else None
+    if _branch(problem, tied).margin < -sign_limit(forces, scale, tolerances):
+        return None
+    return tied if bounds_alike(problem, given, tied, scale, tolerances, programs) is not None else None
 
 
 def _one_of_ties(
@@ -297,10 +299,7 @@ def _one_of_ties(
         modes |= dict.fromkeys(Mode(dict(labels)) for labels in product(*choices))
     leading = min(branches, key=lambda branch: branch.margin)
     worst = min(leading.slacks, key=lambda slack: slack.scaled)
-    note = (
-        f"mode {leading.mode} holds or fails by {abs(worst.scaled):.1e} of the data "
-        f"({worst.contact}: {worst.inequality}), and the number of solutions depends on it"
-    )
+    note = about_tie(leading.mode, abs(worst.scaled), worst.contact, worst.inequality)
     others = tuple(mode for mode in modes if mode != leading.mode)
     return (attrs.evolve(leading, equivalent_modes=others),), (note,)
 

@@ -202,6 +202,22 @@ def test_a_search_that_leaves_parts_open_says_that_there_may_be_other_motions():
     assert (len(spent.branches), spent.is_exhaustive) == (0, False)
 
 
+@pytest.mark.parametrize(("slip", "is_exhaustive"), [(-1.0, False), (1.0, True)])
+def test_a_tie_beside_a_slide_that_any_force_solves_leaves_other_motions(slip, is_exhaustive):
+    # a puck at its limit, and a planar contact without load whose A_s is (4 +- 4)/3: at 0 every force holds z''
+    names = ["xa", "ya", "za", "xb", "yb", "zb", "x", "z"]
+    kinetic = " + ".join(f"{name}_dot**2/2" for name in names) + " + x_dot*z_dot/2"
+    contacts = [
+        *(Contact(name=puck, gap=f"z{puck}", tangent=[f"x{puck}", f"y{puck}"], friction="0.2") for puck in "ab"),
+        Contact(name="c", gap="z", tangent="x", friction="2"),
+    ]
+    dynamics = EnergyDynamics(kinetic=kinetic, potential=f"{G}*(za + zb)")
+    forces = {"xa": "0.2*9.81"}
+    pucks = derive(Mechanism(name="pucks", coordinates=names, dynamics=dynamics, forces=forces, contact=contacts))
+    found = select(pucks, State(np.zeros(8), np.array([0, 0, 0, 0, 0, 0, slip, 0])))
+    assert (found.verdict, found.is_exhaustive) == (Verdict.UNDECIDED, is_exhaustive)
+
+
 @pytest.mark.parametrize("y_dot", [-1.9995, -2.0, -2.0005])
 @pytest.mark.parametrize("mass", [1 - 1e-5, 1.0, 1 + 1e-5])
 def test_a_slip_that_ends_on_a_bumpy_slope_is_not_said_to_jam(y_dot, mass):

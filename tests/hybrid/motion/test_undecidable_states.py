@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
-from hybrid.contact import NewtonImpact
+import lcp
+from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
+from hybrid.contact import NewtonImpact, selection
+from hybrid.contact.selection import select_in_floats
+from hybrid.contact.verdict import Crosscheck
 from hybrid.motion import SelectionRule
 
 UNDECIDABLE = (Termination.UNDECIDED, Termination.INDETERMINATE)
@@ -56,3 +59,24 @@ def test_boxes_that_press_each_other_end_a_motion_by_an_impact_as_they_do_at_its
     # a rule may choose, and then the motion says so
     chosen = simulate(dynamics, State([0, 0, 0.01, 0], [-1, 0, -2, 0]), t_end=0.02, law=NewtonImpact(), rule=First())
     assert "the rule took" in chosen.events[1].note
+
+
+def test_a_solution_that_no_mode_has_leaves_a_motion_open(monkeypatch):
+    # what a defect of the enumeration would make the cross-check say; the box is at the limit of sticking, a tie, which
+    # alone does not end a motion
+    box = derive(
+        Mechanism(
+            name="box",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+            forces={"x": "5"},
+            contact=[Contact(name="floor", gap="y", tangent="x", friction="0.5")],
+        )
+    )
+    rest = State([0, 0], [0, 0])
+    assert simulate(box, rest, t_end=1).termination is Termination.END_TIME
+    other = Crosscheck(lcp.Status.SOLVED, False, "Lemke's method finds accelerations that no mode has")
+    monkeypatch.setattr(selection, "crosscheck", lambda *_: other)
+    found = select_in_floats(box, rest)
+    assert (found.verdict, found.is_exhaustive) == (Verdict.UNDECIDED, False)
+    assert simulate(box, rest, t_end=1).termination is Termination.UNDECIDED

@@ -425,6 +425,8 @@ def switches(build: Builder, roots: Any) -> tuple[Switch, ...]:
                 low = -1 if build.operation(node) == "sign" else 0
                 ends = (build.replaced(root, {node: build.number(end)}) for end in (1, low))
                 found, height = jumps, build.subtract(*ends)
+                if build.replaced(height, {quantity: zero}) == zero:  # as of a force that sets in: x*(1 + sign(x))
+                    found, height = bends, build.number(1)
             else:
                 found, height = bends, int(derivative(build, [root], {node: build.number(1)})[0])
             found[quantity] = build.add(found.get(quantity, zero), build.call("abs", height))

@@ -1,7 +1,10 @@
 """Jumps and kinks of equations and functionals: refused wherever a change moves the motion off them, else exact."""
 
+import math
+
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from hybrid import (
     Constraint,
@@ -182,3 +185,29 @@ def test_a_jump_at_an_event_is_refused():
     assert found.gradient == {}
     assert found.refusal.t == pytest.approx(motion.events[0].t, abs=1e-6)
     assert not found.refusal.is_proven
+
+
+@pytest.mark.parametrize("law", ["k*max(x, 0)**2/2", "k*x**2*(1 + sign(x))/4", "k*max(x, 0)**3/3"])
+def test_a_spring_of_one_side_may_be_written_as_a_potential(law):
+    # its force sets in without a jump, though sign() stands in its derivative
+    def position(stiffness, start):
+        run = (math.sqrt(1 - start) - 1) / 0.5  # until start + t + t^2/4 is zero, at the speed 1 + t/2
+        speed = 1 + run / 2
+
+        def rate(t, y):
+            force = stiffness * max(y[0], 0) ** (2 if "**3" in law else 1)
+            return [y[1], 0.5 - force]
+
+        return solve_ivp(rate, (run, 0.45), [0.0, speed], method="DOP853", rtol=1e-13, atol=1e-14).y[0, -1]
+
+    dynamics = EnergyDynamics(kinetic="x_dot**2/2", potential=f"{law} - x/2")
+    spring = derive(Mechanism(name="spring", coordinates=["x"], parameters={"k": 20.0}, dynamics=dynamics))
+    motion = simulate(spring, State([-0.2], [1.0]), t_end=0.45)
+    found = sensitivity(motion, Functional(terminal="x"), ["k", "x"])
+    h = 1e-3
+    expected = {
+        "k": (position(20 + h, -0.2) - position(20 - h, -0.2)) / (2 * h),
+        "x": (position(20, -0.2 + h) - position(20, -0.2 - h)) / (2 * h),
+    }
+    assert found.refusal is None
+    assert found.gradient == pytest.approx(expected, rel=2e-5)  # h^2 of a third derivative of some tens

@@ -77,6 +77,8 @@ class Candidate:
         Scaled slack below which rounding decides, or the tolerance if that is larger.
     further : tuple of (str, str)
         Force element and wording of every inequality beyond those of the modes.
+    lost : float
+        Rounding of the scaled forces per unit of the largest: more where the equations are nearly singular.
     """
 
     modes: tuple[ModeConditions, ...]
@@ -89,6 +91,7 @@ class Candidate:
     family: Polytope | None = None
     limit: float = 0.0
     further: tuple[tuple[str, str], ...] = ()
+    lost: float = 0.0
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
@@ -235,10 +238,10 @@ def _candidate(
     if regularity > max(tolerances.rank, lost):
         x = solve_in_floats([line.copy() for line in mode.E], [-entry for entry in mode.e])
         if x is not None:
-            # as `hybrid.contact.batches.thresholds`
-            slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)) / abs(determinant))
+            lost /= abs(determinant)  # as `hybrid.contact.batches.thresholds`
+            slacks, limit = mode.slacks(x), max(tolerances.sign, lost * max(map(abs, x)))
             modes, status = _named(problem, modes, x, scale, limit), status_of(slacks, limit)
-            return _in_units(numbers, modes, x, slacks, mode.weights, status, determinant, limit=limit)
+            return _in_units(numbers, modes, x, slacks, mode.weights, status, determinant, limit=limit, lost=lost)
     svd = np.linalg.svd(np.array(mode.E) / np.array(norms)[:, None])
     item = _singular_candidate(problem, numbers, modes, scale, tolerances, svd, np.array(norms))
     if item.status is CandidateStatus.FAMILY and regularity > dependence(problem):
@@ -295,6 +298,7 @@ def _in_units(
     determinant: float,
     family: Polytope | None = None,
     limit: float = 0.0,
+    lost: float = 0.0,
 ) -> Candidate:
     size = numbers.size
     return Candidate(
@@ -307,6 +311,7 @@ def _in_units(
         determinant=determinant,
         family=family,
         limit=limit,
+        lost=lost,
     )
 
 
@@ -329,7 +334,8 @@ def _singular_candidate(
     limit = max(tolerances.sign, float(scale.lost) * float(np.max(np.abs(x0), initial=0.0)))
     unmet = float(np.max(np.abs(left[:, rank:].T @ e), initial=0.0))
     at = mode.A @ x0 + mode.b
-    slopes = without_rounding(mode.A @ kernel, mode.A, float(scale.lost) / values[:rank].min(initial=1.0))
+    lost = float(scale.lost) / float(values[:rank].min(initial=1.0))
+    slopes = without_rounding(mode.A @ kernel, mode.A, lost)
     if unmet > limit * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
         # no forces meet the equations; a small change of the data could admit huge ones along the kernel
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
@@ -349,7 +355,7 @@ def _singular_candidate(
     unit = scale.size / scale.row
     forces = Polytope((x0 + family.vertices @ kernel.T) * unit, (family.rays @ kernel.T) * unit)
     slacks = (mode.A @ x + mode.b).tolist()
-    return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, 0.0, forces)
+    return _in_units(numbers, modes, x.tolist(), slacks, weights, CandidateStatus.FAMILY, 0.0, forces, lost=lost)
 
 
 def _contradicts(

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, CandidateStatus, without_rounding
-from hybrid.contact.conditions import LOST, Scale, conditions
-from hybrid.tolerances import ROUNDING
+from hybrid.contact.conditions import Scale, conditions
+from hybrid.tolerances import LEAST, ROUNDING
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hybrid.tolerances import Tolerances
 
 __all__ = [
+    "ALIKE",
     "Array",
     "Families",
     "Flags",
@@ -41,9 +42,13 @@ __all__ = [
     "extreme_points",
     "families",
     "family_accelerates_alike",
+    "family_spread",
     "is_continuum",
     "is_structural",
 ]
+
+ALIKE = 4.0
+"""Roundings of a slack up to which accelerations are the same: those of redundant forces differ by a fifth of one."""
 
 
 def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
@@ -60,20 +65,16 @@ def is_continuum(problem: ContactProblem, item: Candidate, scale: Scale, toleran
     Returns
     -------
     bool
-        False for one solution, for forces that accelerate alike (redundancy alone), for a set without interior, and
-        where the equations are singular by coincidence.
+        False for one solution, for forces that accelerate alike (redundancy alone) or so nearly that it is undecided,
+        for a set without interior, and where the equations are singular by coincidence.
     """
-    if (
-        item.family is None
-        or item.status is not CandidateStatus.FAMILY
-        or family_accelerates_alike(problem, item, scale, tolerances)
-    ):
+    has_interior = item.status is CandidateStatus.FAMILY and item.least > tolerances.sign
+    if not has_interior or family_accelerates_alike(problem, item, scale):
         return False
-    has_interior = item.least > tolerances.sign
-    return bool(has_interior) and is_structural(problem, item, scale, tolerances)
+    return family_spread(problem, item, scale) > tolerances.sign and is_structural(problem, item, scale, tolerances)
 
 
-def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
+def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Scale) -> bool:
     """Whether all forces of a family give the same accelerations (the redundancy of a hyperstatic problem).
 
     Parameters
@@ -82,22 +83,37 @@ def family_accelerates_alike(problem: ContactProblem, item: Candidate, scale: Sc
         At one state.
     item : Candidate
     scale : Scale
-    tolerances : Tolerances
-        ``merge`` is the share up to which accelerations are the same.
 
     Returns
     -------
     bool
-        True for a candidate whose forces are determined.
+        True for a candidate whose forces are determined, and where rounding alone is left of the differences.
+    """
+    return family_spread(problem, item, scale) <= ALIKE * max(item.lost, float(scale.lost))
+
+
+def family_spread(problem: ContactProblem, item: Candidate, scale: Scale) -> float:
+    """By how much the forces of a family differ in what they accelerate, as a share of the forces that cancel in it.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+    item : Candidate
+    scale : Scale
+
+    Returns
+    -------
+    float
+        Dimensionless; 0 for a candidate whose forces are determined.
     """
     if item.family is None:
-        return True
-    spread = np.vstack([item.family.vertices - item.forces, item.family.rays])
-    effect = np.abs(spread @ problem.G) / (scale.row * scale.size)
-    size = 1.0 + np.max(np.abs(spread * scale.row / scale.size), initial=0.0)
-    # the last digits of huge forces, as where friction holds any impulse, accelerate nothing
-    rounding = LOST * np.max(np.abs(item.family.vertices), axis=0, initial=0.0) @ np.abs(problem.G)
-    return bool(np.all(effect <= tolerances.merge * size + rounding / (scale.row * scale.size)))
+        return 0.0
+    vertices, rays = item.family.vertices, item.family.rays
+    largest = np.max(np.abs(np.vstack([vertices, item.forces]) * scale.row))
+    sizes = [np.full(len(vertices), largest), np.max(np.abs(rays * scale.row), axis=1)]
+    effect = np.max(np.abs(np.vstack([vertices - item.forces, rays]) @ problem.G) / scale.row, axis=1)
+    return float(np.max(effect / np.maximum(np.concatenate(sizes), LEAST), initial=0.0))
 
 
 def is_structural(problem: ContactProblem, item: Candidate, scale: Scale, tolerances: Tolerances) -> bool:
@@ -306,11 +322,10 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         np.maximum.at(share, which, given.lost[chosen] / least)
         slopes = without_rounding(given.A @ kernel, given.A, share[:, None, None])
         best, escapes = _best(at, slopes, which)
-        half = np.ones(len(chosen))
-        if count == 1:  # a set that is next to a point accelerates alike, too
-            middle, half = _middle(at + tolerances.sign, slopes[which][..., 0])
+        if count == 1:
+            middle = _middle(at + tolerances.sign, slopes[which][..., 0])
             forces = forces + middle[:, None] * kernel[which][..., 0]
-        is_alike = effect * half <= tolerances.merge * (1 + half)
+        is_alike = effect <= ALIKE * given.lost[chosen] / least
         found.is_consistent[chosen] = is_met & is_alike & (best > limit)
         found.is_tied[chosen] = is_met & is_alike & (np.abs(best) <= limit)
         found.is_refuted[chosen] = np.where(is_met, best < -limit, ~escapes)
@@ -337,8 +352,8 @@ def _best(at: Array, slopes: Array, which: NDArray[np.int_]) -> tuple[Array, Fla
     return best, escapes
 
 
-def _middle(at: Array, slope: Array) -> tuple[Array, Array]:
-    """A point (k,) inside of each interval of ``s`` with ``at + slope s >= 0``, and half its length, 1 if it is open.
+def _middle(at: Array, slope: Array) -> Array:
+    """A point (k,) inside of each interval of ``s`` with ``at + slope s >= 0``.
 
     The point is near an end where the interval is long; 0 where it is empty or has no ends.
     """
@@ -349,7 +364,7 @@ def _middle(at: Array, slope: Array) -> tuple[Array, Array]:
         half = np.abs(high - low) / 2
     half = np.where(np.isfinite(half), half, 1.0)
     near = np.fmin(half, 1.0)
-    return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0)), half
+    return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0))
 
 
 def _alike(which: NDArray[np.int_]) -> Iterator[tuple[int, NDArray[np.int_]]]:

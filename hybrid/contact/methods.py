@@ -9,9 +9,11 @@ import numpy as np
 
 import lcp
 from hybrid.contact.complementarity import contact_lcp
+from hybrid.contact.conditions import problem_scale
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import label_at_rest
 from hybrid.errors import ComputationError
+from lcp.polytopes import polytope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,13 +32,13 @@ class MethodAnswer:
     Attributes
     ----------
     forces : array, (r,), or None
-    is_unique : bool
-        True if the method, or a property of the matrix, proves that there is no other solution.
+    is_unique : bool or None
+        True if there is no other solution, False if there are other forces, None if that is not known.
     notes : tuple of str
     """
 
     forces: NDArray[np.float64] | None
-    is_unique: bool
+    is_unique: bool | None
     notes: tuple[str, ...]
 
 
@@ -61,26 +63,28 @@ def by_lemke(problem: ContactProblem) -> MethodAnswer:
     solution = lcp.Lemke().solve(posed.question)
     said = (posed.note,) if posed.note else ()
     if solution.status is not lcp.Status.SOLVED:
-        return MethodAnswer(None, False, (*said, _ended(solution.status)))
+        return MethodAnswer(None, None, (*said, _ended(solution.status)))
     forces = posed.forces(solution.z)
     if said:
-        return MethodAnswer(forces, False, said)
+        return MethodAnswer(forces, None, said)
     is_p = (
         not any(element.is_resting for element in problem.elements)
         and posed.question.n <= _MAX_P_TEST
         and bool(lcp.is_p_matrix(posed.question.M))
     )
     note = "the matrix is a P-matrix: no other solution" if is_p else "further solutions were not searched for"
-    return MethodAnswer(forces, is_p, (note,))
+    return MethodAnswer(forces, is_p or None, (note,))
 
 
-def by_gauss(problem: ContactProblem) -> MethodAnswer:
+def by_gauss(problem: ContactProblem, tolerances: Tolerances) -> MethodAnswer:
     """Solve a contact problem without friction as Gauss' quadratic programme of least constraint.
 
     Parameters
     ----------
     problem : ContactProblem
         At one state.
+    tolerances : Tolerances
+        ``merge`` is the share of the largest up to which a force, or an acceleration, is zero.
 
     Returns
     -------
@@ -106,11 +110,21 @@ def by_gauss(problem: ContactProblem) -> MethodAnswer:
     W = np.hstack([terms.W_N[:, normals], terms.J.T, -terms.J.T])
     zeta = np.concatenate([terms.zeta_N[normals], terms.zeta_B, -terms.zeta_B])
     answer = gauss_least_constraint(terms.M, terms.h, W, zeta)
-    unit = np.sqrt(np.diagonal(problem.G))
-    unit = np.where(unit > 0.0, unit, 1.0)
-    is_unique = bool(np.linalg.matrix_rank(problem.G / np.outer(unit, unit), hermitian=True) == contacts)
-    note = f"residual of the optimality conditions {answer.residual:.1e}"
-    return MethodAnswer(answer.lambda_N[:contacts], is_unique, (note,))
+    forces, note = answer.lambda_N[:contacts], f"residual of the optimality conditions {answer.residual:.1e}"
+    return MethodAnswer(forces, _has_no_others(problem, forces, tolerances), (note,))
+
+
+def _has_no_others(problem: ContactProblem, forces: NDArray[np.float64], tolerances: Tolerances) -> bool:
+    """Whether no other normal forces give the same accelerations: of what separates there are none."""
+    scale = problem_scale(problem)
+    x, a = forces * scale.row / scale.size, (problem.G @ forces + problem.c) / (scale.row * scale.size)
+    limit = tolerances.merge * (1.0 + np.max(np.abs(x)))
+    closed = (x > limit) | (a <= limit)
+    values, vectors = np.linalg.eigh(problem.G[np.ix_(closed, closed)] / np.outer(scale.row[closed], scale.row[closed]))
+    kernel = vectors[:, values <= tolerances.rank * np.max(values, initial=0.0)]
+    kernel = np.where(np.abs(kernel) <= tolerances.rank, 0.0, kernel)
+    others = polytope(kernel, np.where(x[closed] > limit, x[closed], 0.0)) if kernel.size else None
+    return others is None or not (len(others.rays) or np.max(np.abs(others.vertices @ kernel.T)) > limit)
 
 
 def mode_from_forces(problem: ContactProblem, forces: NDArray[np.float64], tolerances: Tolerances) -> Mode:

@@ -334,13 +334,13 @@ def _from_method(problem: ContactProblem, solver: Literal["lemke", "gauss"], tol
     from hybrid.contact.methods import by_gauss, by_lemke, mode_from_forces  # asked for, or where modes are too many
 
     is_gauss = solver == "gauss"
-    answer = by_gauss(problem) if is_gauss else by_lemke(problem)
+    answer = by_gauss(problem, tolerances) if is_gauss else by_lemke(problem)
     decided_by = "Gauss' principle of least constraint" if is_gauss else "Lemke's method"
     if answer.forces is None:
         return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes)
     mode = mode_from_forces(problem, answer.forces, tolerances)
     found = branch_from_forces(problem, answer.forces, mode)
-    verdict = Verdict.UNIQUE if answer.is_unique else Verdict.HYPERSTATIC if is_gauss else Verdict.UNDECIDED
+    verdict = {True: Verdict.UNIQUE, False: Verdict.HYPERSTATIC, None: Verdict.UNDECIDED}[answer.is_unique]
     return Selection(
         problem, verdict, (found,), found.margin, decided_by=decided_by, notes=answer.notes,
         is_exhaustive=verdict is not Verdict.UNDECIDED,

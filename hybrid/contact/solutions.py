@@ -10,7 +10,7 @@ import numpy as np
 
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import Scale, acceleration_shares, conditions
-from hybrid.contact.families import contains, extreme_points, family_accelerates_alike, is_continuum, is_structural
+from hybrid.contact.families import ALIKE, contains, extreme_points, family_accelerates_alike, is_continuum
 from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
@@ -212,10 +212,11 @@ def _same(problem: ContactProblem, first: Candidate, second: Candidate, scale: S
 def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale, tolerances: Tolerances) -> bool:
     leading = group[0]
     if leading.status is CandidateStatus.FAMILY:
-        interior = leading.least > tolerances.sign
-        return bool(interior) and (
-            family_accelerates_alike(problem, leading, scale, tolerances)
-            or is_structural(problem, leading, scale, tolerances)
+        if not family_accelerates_alike(problem, leading, scale):
+            return is_continuum(problem, leading, scale, tolerances)
+        # another mode that fits beside the set is a motion of its own, however near
+        return bool(leading.least > tolerances.sign) and all(
+            _accelerates_like(problem, leading, item, scale) for item in group[1:]
         )
     if leading.status is CandidateStatus.CONSISTENT and len(group) == 1:
         return True
@@ -227,6 +228,13 @@ def _is_robust(problem: ContactProblem, group: Sequence[Candidate], scale: Scale
     # the cone of a spatial contact at rest is not linear in the forces
     is_linear = not any(element.is_spatial_at_rest for element in problem.elements)
     return is_linear and _tiles_once(problem, group, scale, tolerances)
+
+
+def _accelerates_like(problem: ContactProblem, first: Candidate, second: Candidate, scale: Scale) -> bool:
+    """Whether rounding alone is left of the difference of what two candidates accelerate."""
+    largest = 1.0 + max(np.max(np.abs(item.forces * scale.row / scale.size), initial=0.0) for item in (first, second))
+    gap = np.abs(_accelerations(problem, first.forces, scale) - _accelerations(problem, second.forces, scale))
+    return bool(np.max(gap, initial=0.0) <= ALIKE * float(scale.lost) * largest)
 
 
 def _is_coherent(group: Sequence[Candidate]) -> bool:

@@ -163,7 +163,7 @@ def doubts_of(
             continue
         leading = solution.leading
         name = mode_of(problem, leading).label
-        if not family_accelerates_alike(problem, leading, scale, tolerances):
+        if not family_accelerates_alike(problem, leading, scale):
             doubts.append(f"mode {name} has a continuum of forces with different accelerations")
         else:
             tied = min(solution.members, key=lambda item: np.min(np.abs(item.scaled_slacks), initial=np.inf))

@@ -323,7 +323,7 @@ def _leaves_motion_open(context: Context, selection: Selection, branch: Branch) 
     for modes in product(*of_its_labels):
         found = candidate(problem, modes, scale, tolerances)
         is_its = all(branch.mode[part.element.name] is part.label for part in found.modes)
-        if is_its and not family_accelerates_alike(problem, found, scale, tolerances):
+        if is_its and not family_accelerates_alike(problem, found, scale):
             return True
     return False
 

@@ -286,7 +286,7 @@ class _PrunedSearch:
         return (
             item.status is CandidateStatus.FAMILY
             and float(np.min(item.scaled_slacks, initial=np.inf)) > self.tolerances.sign
-            and family_accelerates_alike(self.problem, item, self.scale, self.tolerances)
+            and family_accelerates_alike(self.problem, item, self.scale)
         )
 
 

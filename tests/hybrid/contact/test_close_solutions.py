@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import hybrid
-from hybrid import Constraint, Contact, EquationDynamics, Mechanism, derive, select, solve_state
+from hybrid import (
+    Constraint,
+    Contact,
+    EnergyDynamics,
+    EquationDynamics,
+    FrictionElement,
+    Mechanism,
+    derive,
+    select,
+    solve_state,
+)
 from hybrid.analysis import Axis, region_map
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.modes import ActiveElement, ElementKind
@@ -177,3 +187,68 @@ def test_what_rounding_of_huge_forces_hides_is_left_open(seed):
         listed = {mode["b"].value for mode in (branch.mode, *branch.equivalent_modes)}
         assert found.verdict.name == "UNIQUE"
         assert ("free" if opens else "closed") in listed
+
+
+@pytest.mark.parametrize("mass", ["1/10000", "1/1000000", "1/100000000"])
+def test_a_light_coordinate_that_is_held_does_not_make_one_acceleration_of_many(mass):
+    # x is held by the rail, z = -y by the contact. With the forces n and n (slip -1) of the rail, p and Q of the
+    # contact, 1 - 3 n + Q = 0, 7/2 + n + 2 Q = 2 p and 8 y'' = 1/2 - n: any Q within p/10 will do, and the mass of x is
+    # in none of these
+    ends = [side / 10 * (23 / 12) / (1 - side * 7 / 60) for side in (1, -1)]  # Q of p = 23/12 + 7/6 Q
+    expected = [(1 / 2 - (1 + Q) / 3) / 8 for Q in ends]
+    coordinates = ["x", "y", "z"]
+    dynamics = EquationDynamics(
+        mass_matrix=[[mass, "0", "0"], ["0", "5", "1"], ["0", "1", "5"]], forces=["1", "-3/2", "-2"]
+    )
+    rail = Constraint(name="rail", equation="-2*x-y-z", slip="-x_dot+z_dot-1", friction="1")
+    contact = Contact(name="c", gap="y+z", slip="x_dot-y_dot-z_dot", friction="1/10")
+    held = Mechanism(name="held", coordinates=coordinates, dynamics=dynamics, constraint=[rail], contact=[contact])
+    found = select(derive(held), hybrid.State([0, 0, 0], [0, 0, 0]))
+    assert found.verdict.name == "INDETERMINATE"
+    assert sorted(branch.acceleration[1] for branch in found.branches) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("force", [1e-6, 1e-8, 1e-9, 1e-11])
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_clamp_holds_or_lets_go_however_small_the_pull(force, is_known):
+    # the brake holds x by up to 1 with the contact, whose friction holds y; without it nothing does, and y'' = force
+    clamp = derive(
+        Mechanism(
+            name="clamp",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="0"),
+            forces={"y": str(force)},
+            friction=[FrictionElement(name="brake", slip="x_dot", limit="1")],
+            contact=[Contact(name="c", gap="x", tangent="y", friction="2")],
+        )
+    )
+    state = hybrid.State([0, 0], [0, 0])
+    found = select(clamp, state) if is_known else hybrid.contact.selection.select_in_floats(clamp, state)
+    if is_known or force > 1e-7:
+        assert found.verdict.name == "INDETERMINATE"
+        assert sorted(branch.acceleration[1] for branch in found.branches) == pytest.approx([0, force], abs=1e-15)
+    assert found.verdict.name in ("INDETERMINATE", "UNDECIDED")
+
+
+def feet(*gaps, force):
+    names = [f"c{number}" for number in range(len(gaps))]
+    dynamics = EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential=f"-({force})*y")
+    contacts = [Contact(name=name, gap=gap) for name, gap in zip(names, gaps, strict=True)]
+    return derive(Mechanism(name="feet", coordinates=["x", "y"], dynamics=dynamics, contact=contacts))
+
+
+@pytest.mark.parametrize(
+    ("gaps", "force", "verdict"),
+    [
+        (("y", "y"), "3", "UNIQUE"),  # both lift off
+        (("y", "y"), "-3", "HYPERSTATIC"),
+        (("y", "y"), "0", "UNIQUE"),  # no positive forces cancel
+        (("y", "y", "y + x"), "3", "UNIQUE"),
+        (("y", "-y"), "0", "HYPERSTATIC"),  # clamped
+        (("y", "x", "x"), "-3", "UNIQUE"),  # two that touch without load
+    ],
+)
+@pytest.mark.parametrize("solver", ["gauss", "enumeration"])
+def test_forces_of_what_lifts_off_are_not_called_undetermined(gaps, force, verdict, solver):
+    found = select(feet(*gaps, force=force), hybrid.State([0, 0], [0, 0]), solver=solver)
+    assert found.verdict.name == verdict

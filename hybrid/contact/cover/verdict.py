@@ -368,12 +368,12 @@ def _slacks(problem: ContactProblem, solution: ProvedSolution, forces: Array, sc
 def _distinct(
     problem: ContactProblem, solutions: Sequence[ProvedSolution], scale: Scale, tolerances: Tolerances
 ) -> list[ProvedSolution]:
-    """Solutions of which no two have the same accelerations."""
+    """Solutions of which no two have the same accelerations, up to what has no sign."""
     G = problem.G / (scale.row[:, None] * scale.row)
     kept: list[ProvedSolution] = []
     for item in solutions:
-        size = 1.0 + float(np.max(np.abs(item.forces), initial=0.0))
-        if all(np.max(np.abs(G @ (item.forces - other.forces))) > tolerances.merge * size for other in kept):
+        limit = sign_limit(item.forces, scale, tolerances)
+        if all(np.max(np.abs(G @ (item.forces - other.forces))) > limit for other in kept):
             kept.append(item)
     return kept
 

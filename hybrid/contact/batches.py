@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.candidates import mode_combinations
 from hybrid.contact.componentwise import ModeSolution, solve_mode
 from hybrid.contact.conditions import ScaledProblem, conditions, dependence, problem_scale
-from hybrid.contact.families import SharedConditions, families
+from hybrid.contact.families import ALIKE, SharedConditions, families
 from hybrid.contact.modes import ContactMode, Mode
 from hybrid.contact.smooth import unnamed_labels
 from hybrid.errors import ComputationError
@@ -150,8 +150,8 @@ def decide_together(
             outcomes.append(outcome)
     found: dict[str, Flags] = {}
     for outcome in outcomes:
-        belongs = _belongs(parts, outcome, outcomes, tolerances)
-        doubtful |= outcome.is_tied & ~belongs
+        belongs, is_near = _belongs(parts, outcome, outcomes, tolerances)
+        doubtful |= is_near | (outcome.is_tied & ~belongs)
         listed = outcome.fits & ~belongs
         for label, holds in _labels(problem, parts, outcome, listed, tolerances):
             found[label] = found.get(label, np.zeros(shape, dtype=bool)) | holds
@@ -293,9 +293,14 @@ def _accelerations(parts: ScaledProblem, outcome: _Outcome, where: tuple[NDArray
     return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
 
 
-def _belongs(parts: ScaledProblem, outcome: _Outcome, outcomes: list[_Outcome], tolerances: Tolerances) -> Flags:
-    """Where the forces of a mode are among those that another mode leaves undetermined: no solution of its own."""
-    belongs = np.zeros(outcome.fits.shape, dtype=bool)
+def _belongs(
+    parts: ScaledProblem, outcome: _Outcome, outcomes: list[_Outcome], tolerances: Tolerances
+) -> tuple[Flags, Flags]:
+    """Where the forces of a mode are among those that another mode leaves undetermined, and where they may be.
+
+    Those are no solution of its own: they accelerate alike, up to rounding.
+    """
+    belongs, is_near = np.zeros(outcome.fits.shape, dtype=bool), np.zeros(outcome.fits.shape, dtype=bool)
     for other in outcomes:
         if not other.is_family.any():
             continue
@@ -303,8 +308,11 @@ def _belongs(parts: ScaledProblem, outcome: _Outcome, outcomes: list[_Outcome], 
         first, second = (_accelerations(parts, item, where) for item in (outcome, other))
         size = 1 + np.max(np.abs(outcome.forces(len(parts.c), where)), axis=-1)
         with np.errstate(invalid="ignore"):
-            belongs[where] |= np.max(np.abs(first - second), axis=-1) <= tolerances.merge * size
-    return belongs
+            gap = np.max(np.abs(first - second), axis=-1)
+            is_alike = gap <= ALIKE * np.broadcast_to(parts.lost, outcome.fits.shape)[where] * size
+            belongs[where] |= is_alike
+            is_near[where] |= ~is_alike & (gap <= tolerances.merge * size)
+    return belongs, is_near
 
 
 def _distinct(fit: NDArray[np.bool_], accelerations: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.int64]:

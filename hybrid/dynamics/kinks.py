@@ -175,13 +175,14 @@ def check_surfaces(dynamics: Dynamics, state: State, closed: NDArray[np.bool_]) 
 def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
     build, equations = Builder(dynamics.equations.graph), dynamics.equations
     names, quantities, changes = list[str](), list[int](), list[int]()
-    surfaces = [
-        *((name, switches(build, [gap])) for name, gap in zip(dynamics.contacts, equations.gap, strict=True)),
-        *((name, switches(build, [rail])) for name, rail in zip(dynamics.rigid, equations.constraint, strict=True)),
+    named = [
+        *zip(dynamics.contacts, equations.gap, strict=True),
+        *zip(dynamics.rigid, equations.constraint, strict=True),
     ]
+    surfaces = [(name, switches(build, [surface], equations.state)) for name, surface in named]
     for name, columns in dynamics.columns.items():  # a slip is a rate: where it bends no velocity jumps
         slip = [*equations.slip[columns], *equations.W_T[:, columns].flat]  # at rest, too, where its rate is zero
-        surfaces.append((name, tuple(item for item in switches(build, slip) if item.is_jump)))
+        surfaces.append((name, tuple(item for item in switches(build, slip, equations.state) if item.is_jump)))
     for name, found in surfaces:
         for switch in found:
             change = build.replaced(switch.weight, {switch.quantity: build.number(0)})

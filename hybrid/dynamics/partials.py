@@ -1,6 +1,6 @@
 """First partial derivatives of every term of a mechanism, and of expressions in its names, compiled from its graph.
 
-Where expressions jump or have a kink: the arguments of ``sign``, ``heaviside``, ``abs``, ``min`` and ``max``.
+Where expressions jump or have a kink, as at the zeros of the arguments of ``sign`` and ``abs``, and at poles.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ class Switches:
         The quantities: first those of jumps, then those of kinks.
     n_jumps : int
         Number of the former.
+    poles : tuple of int
+        Which of them are poles.
     """
 
     dynamics: Dynamics
     texts: tuple[str, ...]
     n_jumps: int
+    poles: tuple[int, ...]
     _values: Kernel = attrs.field(repr=False)
     _details: Kernel = attrs.field(repr=False)
 
@@ -73,6 +76,12 @@ class Switches:
         with np.errstate(all="ignore"):  # infinite where the expression has no derivative beside the kink either
             found = self._details(_arguments(self.dynamics, t, y, parameters))["weights"]
         return np.broadcast_to(found, (len(t), len(self.texts)))
+
+    def quotients(self, t: Array, y: Array, parameters: Values) -> Array:
+        """What has the poles, (N, number of poles): it jumps unless it has one value on either side."""
+        with np.errstate(all="ignore"):
+            found = self._details(_arguments(self.dynamics, t, y, parameters))["quotients"]
+        return np.broadcast_to(found, (len(t), len(self.poles)))
 
 
 def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameters: Sequence[str] = ()) -> Switches:
@@ -108,21 +117,25 @@ def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameter
     [[6.0, 1.0]]
     """
     equations = dynamics.equations
-    present = switches(build, entries)
+    present = switches(build, entries, equations.state)
     texts = sympy_expressions(build.graph(), [switch.quantity for switch in present]) if present else []
     found = [(str(text), switch) for text, switch in zip(texts, present, strict=True)]
     found.sort(key=lambda item: (not item[1].is_jump, item[0]))
     quantities = np.array([switch.quantity for _, switch in found], dtype=np.intp)
     weights = np.array([switch.weight for _, switch in found], dtype=np.intp)
+    poles = [place for place, (_, switch) in enumerate(found) if switch.quotient is not None]
+    quotients = np.array([switch.quotient for _, switch in found if switch.quotient is not None], dtype=np.intp)
     chosen = [*equations.state, *(equations.parameters[name] for name in parameters)]
     slopes = jacobian(build, quantities, chosen).ravel()
+    details = {"slopes": slopes, "weights": weights, "quotients": quotients}
     graph = build.graph()
     return Switches(
         dynamics=dynamics,
         texts=tuple(text for text, _ in found),
         n_jumps=sum(switch.is_jump for _, switch in found),
+        poles=tuple(poles),
         values=compile_kernel(graph, {"values": quantities}, equations.arguments),
-        details=compile_kernel(graph, {"slopes": slopes, "weights": weights}, equations.arguments),
+        details=compile_kernel(graph, details, equations.arguments),
     )
 
 

@@ -376,11 +376,11 @@ def has_kinks(dynamics: Dynamics) -> bool:
 def _has_kinks(dynamics: Dynamics) -> bool:
     equations = dynamics.equations
     graph = equations.graph
-    positions = [
-        FUNCTIONS.get(graph.operations[node]) for node in graph.needed([*equations.gap, *equations.constraint])
-    ]
-    rates = [FUNCTIONS.get(graph.operations[node]) for node in graph.needed(equations.slip)]
-    return any(fact and (fact.jumps or fact.bends) for fact in positions) or any(fact and fact.jumps for fact in rates)
+    jumping = {"/", "**", *(name for name, fact in FUNCTIONS.items() if fact.jumps)}  # a quotient has poles
+    bending = {name for name, fact in FUNCTIONS.items() if fact.bends}
+    positions = {graph.operations[node] for node in graph.needed([*equations.gap, *equations.constraint])}
+    rates = {graph.operations[node] for node in graph.needed(equations.slip)}
+    return not (positions.isdisjoint(jumping | bending) and rates.isdisjoint(jumping))
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:

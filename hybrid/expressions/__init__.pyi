@@ -3,14 +3,12 @@
 from .builder import Builder as Builder, Term as Term
 from .derivatives import (
     Nodes as Nodes,
-    Switch as Switch,
     derivative as derivative,
     determinant as determinant,
     dot as dot,
     gradient as gradient,
     jacobian as jacobian,
     solve_definite as solve_definite,
-    switches as switches,
     turn_nodes as turn_nodes,
 )
 from .display import sympy_expressions as sympy_expressions
@@ -47,3 +45,4 @@ from .recording import (
     Recording as Recording,
     recorded_nodes as recorded_nodes,
 )
+from .switching import Switch as Switch, switches as switches

@@ -1,4 +1,4 @@
-"""Derivatives of nodes, as nodes of the same graph, and where there are none: switches, at which nodes jump or bend.
+"""Derivatives of nodes, as nodes of the same graph.
 
 Linear algebra on nodes: elimination written out, zeros and ones skipped.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Nodes",
-    "Switch",
     "derivative",
     "determinant",
     "dot",
@@ -29,7 +27,6 @@ __all__ = [
     "jacobian",
     "partials",
     "solve_definite",
-    "switches",
     "turn_nodes",
 ]
 
@@ -369,69 +366,3 @@ def _expanded(build: Builder, rows: Sequence[Sequence[int]]) -> int:
         return known[columns]
 
     return minor(0, tuple(range(len(rows))))
-
-
-@attrs.frozen
-class Switch:
-    """A quantity at whose zeros expressions jump or have a kink.
-
-    Attributes
-    ----------
-    quantity : int
-        Its node.
-    weight : int
-        The node of what it changes in the expressions: the heights of a jump, the bends of a kink, added up.
-    is_jump : bool
-    """
-
-    quantity: int
-    weight: int
-    is_jump: bool
-
-
-def switches(build: Builder, roots: Any) -> tuple[Switch, ...]:
-    """What makes nodes jump or bend.
-
-    Parameters
-    ----------
-    build : Builder
-    roots : array of int, (...)
-
-    Returns
-    -------
-    tuple of Switch
-        First those of jumps, then those of kinks.
-
-    Examples
-    --------
-    >>> from hybrid.expressions import Builder
-    >>> build = Builder()
-    >>> x = build.name("x")
-    >>> [found] = switches(build, [build.multiply(x, build.call("abs", x))])
-    >>> found.quantity == x, found.weight == build.call("abs", x), found.is_jump
-    (True, True, False)
-    """
-    jumps: dict[int, int] = {}
-    bends: dict[int, int] = {}
-    zero = build.number(0)
-    for root in dict.fromkeys(int(node) for node in np.ravel(roots)):
-        for node in build.needed([root]):
-            function = FUNCTIONS.get(build.operation(node))
-            if function is None or not (function.jumps or function.bends):
-                continue
-            first, *others = build.arguments(node)
-            quantity = build.subtract(first, others[0]) if others else first
-            if function.jumps:
-                low = -1 if build.operation(node) == "sign" else 0
-                ends = (build.replaced(root, {node: build.number(end)}) for end in (1, low))
-                found, height = jumps, build.subtract(*ends)
-                if build.replaced(height, {quantity: zero}) == zero:  # as of a force that sets in: x*(1 + sign(x))
-                    found, height = bends, build.number(1)
-            else:
-                found, height = bends, int(derivative(build, [root], {node: build.number(1)})[0])
-            found[quantity] = build.add(found.get(quantity, zero), build.call("abs", height))
-    return tuple(
-        Switch(quantity, weight, is_jump)
-        for found, is_jump in ((jumps, True), (bends, False))
-        for quantity, weight in found.items()
-    )

@@ -69,7 +69,8 @@ class Function:
     has_unitless_argument : bool
         Whether its argument is a pure number: ``sin(x/l)`` has a sense, ``sin(x)`` of a length has none.
     jumps, bends : bool
-        Whether it jumps, or has a kink, where its argument (the difference of two) is zero.
+        Whether it jumps, or has a kink, where its argument (the difference of two) is zero; ``atan2`` jumps at its cut
+        and ``tan`` at its poles.
     slope : float or None
         A bound of its derivative, if one is known.
     """
@@ -190,6 +191,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             is_entire=False,
             is_odd=True,
             has_unitless_argument=True,
+            jumps=True,
         ),
         "asin": Function(
             lambda build, _, x: (_arcsine(build, 1, *x),), np.arcsin, math.asin, is_entire=False, is_odd=True
@@ -202,7 +204,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             is_odd=True,
             slope=1.0,
         ),
-        "atan2": Function(lambda build, _, x: _arctangent2(build, *x), _atan2, math.atan2, 2, 2),
+        "atan2": Function(lambda build, _, x: _arctangent2(build, *x), _atan2, math.atan2, 2, 2, jumps=True),
         "sinh": Function(
             lambda build, _, x: (build.call("cosh", *x),),
             np.sinh,

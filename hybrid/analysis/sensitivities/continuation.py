@@ -18,7 +18,8 @@ from hybrid.analysis.sensitivities.periodic import (
     solve_closed,
 )
 from hybrid.analysis.sensitivities.refusal import Refusal
-from hybrid.analysis.sensitivities.smoothness import nearest_dip, sizes_of
+from hybrid.analysis.sensitivities.smoothness import nearest_dip
+from hybrid.analysis.sensitivities.zeros import sizes_of
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.derive import bound

@@ -295,15 +295,18 @@ class Integrand:
     def refusal(self, motion: Replay) -> Refusal | None:
         """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
         for segment in motion.segments:
-            found = jump_met(self.along.switches, segment)
+            found = jump_met("the integrand", self.along.switches, segment, with_poles=False)
             if found is not None:
-                return Refusal(found[0], f"the integrand jumps: {found[1]}", is_proven=False)
+                return Refusal(*found, is_proven=False)
             _, slopes = self.over(segment)
             finite = np.isfinite(slopes).reshape(len(segment.at.t), -1).all(axis=1)
             if not finite.all():
                 return Refusal(float(segment.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
             if (pole := _pole(segment, slopes)) is not None:
                 return Refusal(pole, "the integrand or its derivative grows beyond bounds")
+            found = jump_met("the integrand", self.along.switches, segment)
+            if found is not None:
+                return Refusal(*found, is_proven=False)
         for event_group in motion.event_groups:
             if self._depends_on_order(event_group):
                 reason = "events happen at once, and the integral changes differently for each order of them"

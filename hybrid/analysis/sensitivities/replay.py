@@ -29,12 +29,13 @@ from hybrid.analysis.sensitivities.gauss import (
 from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
-from hybrid.analysis.sensitivities.smoothness import SLOW, check_end, check_smooth, sign_changes, sizes_of
+from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
+from hybrid.analysis.sensitivities.zeros import SLOW, sign_changes, sizes_of, zero_between
 from hybrid.contact.table import rows_of
 from hybrid.errors import ComputationError
 from hybrid.motion.recorded import MOMENT, Event, EventKind, Termination
-from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, LAST_PLACE, LEAST, ROUNDING, SQUARED
+from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, ROUNDING, SQUARED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,20 +138,9 @@ def _kink_times(segment: Segment, measure: Integrand | None) -> Array:
 
 def _crossings(segment: Segment, switches: Switches) -> list[float]:
     """Times at which quantities of kinks change sign."""
-    from scipy.optimize import brentq
-
-    sample, found = interpolation(segment), []
-    for column, changes in sign_changes(switches, segment, range(switches.n_jumps, len(switches.texts))):
-
-        def along(t: float, column: int = column) -> float:
-            times = np.array([t])
-            return float(switches.values(times, sample(times), segment.system.parameters)[0, column])
-
-        for low, high in changes:
-            # The polynomials differ from the stages by what the iteration leaves: a sign that this turns is none.
-            if along(low) * along(high) < 0:
-                found.append(float(brentq(along, low, high, xtol=LAST_PLACE * max(abs(high), LEAST))))
-    return found
+    kinks = sign_changes(switches, segment, range(switches.n_jumps, len(switches.texts)))
+    found = [zero_between(switches, segment, column, *change) for column, changes in kinks for change in changes]
+    return [time for time in found if time is not None]
 
 
 def _solved(system: ModeSystem, knots: Array, sample: Sampler, start: Array, surface: Surface | None) -> Segment:

@@ -15,6 +15,7 @@ from hybrid.analysis.sensitivities.gauss import STAGES, Segment, interpolation
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
+from hybrid.analysis.sensitivities.zeros import is_crossed, sign_changes, sizes_of, vanishing
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
@@ -29,23 +30,16 @@ if TYPE_CHECKING:
     Guard = Callable[[Response], NDArray[np.float64]]
 
 __all__ = [
-    "SLOW",
     "check_end",
     "check_smooth",
     "jump_met",
     "nearest_dip",
-    "sign_changes",
-    "sizes_of",
     "switch_refusal",
-    "vanishing",
 ]
 
 
 Array = NDArray[np.float64]
 
-_ZERO = ROUNDING  # of the terms of a switch: what the rounding of a motion leaves of a zero
-SLOW = 1e-3
-"""Of the speed that crosses the positions in the duration of a motion: what a body at rest is held to."""
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
 _CLEAR = AGREEING  # of the same: the surface has been left
 _TOUCHED = NOTHING  # of the same: the surface is touched
@@ -70,9 +64,9 @@ def check_smooth(segment: Segment, first: ModeSystem) -> None:
     NoDerivative
         Says what touches or jumps, and when.
     """
-    found = jump_met(segment.system.partials.switches, segment)
+    found = jump_met("the equations", segment.system.partials.switches, segment)
     if found is not None:
-        raise NoDerivative(f"the equations jump: {found[1]}", found[0], is_proven=False)
+        raise NoDerivative(found[1], found[0], is_proven=False)
     for surface in mode_surfaces(segment.system):
         _check_dips(segment, surface)
         _check_start(segment, surface, first)
@@ -141,60 +135,40 @@ def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface
     return found
 
 
-def jump_met(switches: Switches, segment: Segment) -> tuple[float, str] | None:
+def jump_met(name: str, switches: Switches, segment: Segment, *, with_poles: bool = True) -> tuple[float, str] | None:
     """Where a segment first crosses a jump or touches it, and what happens there; None if nowhere.
 
     Parameters
     ----------
+    name : str
+        What the switches are those of.
     switches : Switches
     segment : Segment
+    with_poles : bool
+        Whether poles count.
 
     Returns
     -------
     (float, str) or None
     """
-    parameters = segment.system.parameters
+    jump, _, divide = _PROSE.get(name, _PROSE_OF_ONE)
+    columns = [column for column in range(switches.n_jumps) if with_poles or column not in switches.poles]
     found: list[tuple[float, str]] = []
-    for column, changes in sign_changes(switches, segment, range(switches.n_jumps)):
+    for column, changes in sign_changes(switches, segment, columns):
 
         def distance(at: Response, column: int = column) -> Array:
-            return np.abs(switches.values(at.t, at.y, parameters)[:, column])
+            return np.abs(switches.values(at.t, at.y, segment.system.parameters)[:, column])
 
         text = switches.texts[column]
-        if changes:
-            found.append((changes[0][1], f"{text} changes sign inside sign()"))
-        elif (touched := _touched(segment, distance)) is not None:
-            found.append((touched, f"{text} touches zero inside sign()"))
+        what = f"{divide} {text}, which" if column in switches.poles else f"{jump} where {text}"
+        crossed = (high for low, high in changes if is_crossed(switches, segment, column, low, high))
+        nearest = (t for share, t in _minima(segment, distance, _NEAR) if share <= _TOUCHED)
+        touched = (t for t in nearest if is_crossed(switches, segment, column, t, t))
+        if (t := next(crossed, None)) is not None:
+            found.append((t, f"{name} {what} is zero"))
+        elif (t := next(touched, None)) is not None:
+            found.append((t, f"{name} {what} touches zero"))
     return min(found, default=None)
-
-
-def sign_changes(
-    switches: Switches, segment: Segment, columns: Iterable[int]
-) -> Iterator[tuple[int, list[tuple[float, float]]]]:
-    """Instants of a segment between which switches change sign; one at which a switch is zero is on neither side.
-
-    Parameters
-    ----------
-    switches : Switches
-    segment : Segment
-    columns : iterable of int
-        Which of the switches.
-
-    Returns
-    -------
-    iterator of (int, list of (float, float))
-        A switch, and the times before and after every change.
-    """
-    if not (columns := list(columns)):
-        return
-    t, y = segment.instants
-    values = switches.values(t, y, segment.system.parameters)
-    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
-    for column in columns:
-        known = np.flatnonzero(~zero[:, column])
-        signs = np.sign(values[known, column])
-        times = t[known].tolist()
-        yield column, [(times[k], times[k + 1]) for k in np.flatnonzero(signs[1:] * signs[:-1] < 0)]
 
 
 def _check_dips(segment: Segment, surface: EventSurface) -> None:
@@ -266,57 +240,12 @@ def _lowest(segment: Segment, guard: Guard, stage: int) -> tuple[float, float]:
     return float(found.x), float(found.fun)
 
 
-def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:
-    """Where switches are zero at instants of a segment as far as rounding tells.
-
-    Parameters
-    ----------
-    switches : Switches
-        z of them.
-    segment : Segment
-    t : array, (N,)
-    y : array, (N, 2n)
-    duration : float
-        Of the segment or the motion, which relates sizes of coordinates and velocities.
-
-    Returns
-    -------
-    array of bool, (N, z)
-    """
-    parameters = segment.system.parameters
-    size = y.shape[1]
-    slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
-    terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0), duration)
-    terms = terms + slopes[..., size] * np.max(np.abs(t))
-    return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
-
-
-def sizes_of(greatest: Array, duration: float) -> Array:
-    """Sizes of the state from those of every coordinate and velocity: of a body at rest not those of its rounding.
-
-    Parameters
-    ----------
-    greatest : array, (2n, ...)
-        Largest magnitudes met.
-    duration : float
-        Of the motion.
-
-    Returns
-    -------
-    array, (2n, ...)
-        One size for all coordinates, one for all velocities.
-    """
-    n = len(greatest) // 2
-    q, v = np.max(greatest[:n], axis=0), np.max(greatest[n:], axis=0)
-    sizes = np.stack([np.maximum(q, SLOW * v * duration), np.maximum(v, SLOW * q / max(duration, LEAST))])
-    return np.repeat(np.maximum(sizes, LEAST), n, axis=0)
-
-
 Flags = NDArray[np.bool_]
 
 _MOVED = ROUNDING  # of the terms of its change
 _GROWS = 5.0  # the change over the switch, at the first stage of a step over that at its last: 28 if as one over time
-_PROSE = {"the equations": ("jump", "have a kink")}
+_PROSE = {"the equations": ("jump", "have a kink", "divide by")}
+_PROSE_OF_ONE = ("jumps", "has a kink", "divides by")
 
 
 def switch_refusal(
@@ -405,7 +334,7 @@ def _critical(switches: Switches, segment: Segment, on: Flags, change: Array, en
 
 
 def _refusals(name: str, switches: Switches, t: Array, critical: Flags) -> list[Refusal]:
-    jump, kink = _PROSE.get(name, ("jumps", "has a kink"))
+    jump, kink, _ = _PROSE.get(name, _PROSE_OF_ONE)
     return [
         Refusal(
             float(t[np.argmax(critical[:, column])]),

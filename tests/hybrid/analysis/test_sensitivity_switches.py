@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import quad, solve_ivp
 
 from hybrid import (
     Constraint,
@@ -211,3 +211,52 @@ def test_a_spring_of_one_side_may_be_written_as_a_potential(law):
     }
     assert found.refusal is None
     assert found.gradient == pytest.approx(expected, rel=2e-5)  # h^2 of a third derivative of some tens
+
+
+@pytest.mark.parametrize(
+    ("force", "start", "reason", "t"),
+    [
+        ("-k*atan2(sin(x), cos(x))", (0, 8), "the equations jump where sin(x) is zero", None),
+        ("k*atan2(sin(w*t), cos(w*t))", (0, 0), "the equations jump where sin(t*w) is zero", math.pi / 1.1),
+        ("k*atan2(0, w - t)", (0, 0), "the equations jump where -t + w is zero", 1.1),
+        ("k*atan2(t - w, w - t)", (0, 0), "the equations jump where -t + w is zero", 1.1),
+        ("k*atan(1/(t - w))", (0, 0), "the equations divide by t - w, which is zero", 1.1),
+        ("k*atan((t - w)**(-3))", (0, 0), "the equations divide by t - w, which is zero", 1.1),
+        ("k*atan(tan(w*t))", (0, 0), "the equations divide by cos(t*w), which is zero", math.pi / 2.2),
+        ("k*(t - w)/abs(t - w)", (0, 0), "the equations divide by t - w, which is zero", 1.1),
+        ("k*(t - w)*abs(1/(t - w))", (0, 0), "the equations divide by t - w, which is zero", 1.1),
+    ],
+)
+def test_the_cut_of_an_angle_and_poles_are_jumps(force, start, reason, t):
+    # a sawtooth loses 2 pi k, a bounded function of a pole changes sign: the gradient without their share was returned
+    found = found_of(force, start, 3, Functional(terminal="x"), ["k"])
+    assert found.refusal.reason == reason
+    assert not found.refusal.is_proven
+    assert t is None or found.refusal.t == pytest.approx(t, abs=0.1)  # the stage of a step after it
+
+
+def test_an_integrand_jumps_at_the_cut_of_an_angle():
+    found = found_of("0", (0, 1), 4, Functional("atan2(sin(x), cos(x))"), ["x"])
+    assert found.refusal.reason == "the integrand jumps where sin(x) is zero"
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "slope"),
+    [
+        ("atan2(t - w, 2)", lambda s: math.atan2(s, 2), lambda s: 2 / (4 + s * s)),
+        ("sin(t - w)/(t - w)", lambda s: np.sinc(s / math.pi), lambda s: (s * math.cos(s) - math.sin(s)) / s**2),
+        ("((t - w)**2 - 4)/(t - w - 2)", lambda s: s + 2, lambda s: 1.0),
+    ],
+)
+def test_an_angle_off_its_cut_and_a_quotient_that_goes_on_have_their_derivative(shape, value, slope):
+    found = found_of(f"k*{shape}", (0, 0), 4, Functional(terminal="x"), ["k", "w"])
+    assert found.refusal is None, found.refusal
+    # x(T) = integral of (T - t) k f(t - w), by quadrature of its own on either side of t = w
+
+    def integral(function):
+        pieces = ((0, 1.1), (1.1, 4))
+        return sum(quad(lambda t: (4 - t) * function(t - 1.1), *piece, epsabs=1e-13)[0] for piece in pieces)
+
+    expected = {"k": integral(value), "w": -3 * integral(slope)}
+    # beside a zero of the denominator the quotient has lost some digits
+    assert found.gradient == pytest.approx(expected, rel=1e-9)

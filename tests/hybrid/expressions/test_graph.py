@@ -27,6 +27,7 @@ from hybrid.expressions import (
     magnitudes,
     roundings,
     switches,
+    sympy_expressions,
 )
 from hybrid.expressions.derivatives import partials
 
@@ -306,6 +307,25 @@ def test_jumps_and_kinks_are_found_with_what_they_change():
     assert (jump.is_jump, kink.is_jump) == (True, False)
     assert floats(build, nodes, [jump.quantity, jump.weight]).tolist() == pytest.approx([0.7, 6 * 1.3])
     assert floats(build, nodes, [kink.quantity, kink.weight]).tolist() == pytest.approx([-3.4, 2.1])
+
+
+@pytest.mark.parametrize(
+    ("text", "quantities"),
+    [
+        ("atan2(x, y)", ["x", "y"]),
+        ("atan2(x, 2) + x/z + y/(1 + x**2) + sin(x)/x", []),  # off the cut, z stands still, no zero, goes on
+        ("atan2(x, -2)", ["x"]),
+        ("y/(x**2*z) + x**(-2)", ["x", "x"]),
+        ("atan(tan(x))", ["cos(x)"]),
+        ("z/(x**2 + y**2)", ["x**2 + y**2"]),
+    ],
+)
+def test_cuts_and_poles_are_jumps(text, quantities):
+    build, nodes, root = built(text)
+    found = switches(build, [root], [nodes[name] for name in "xy" if name in nodes])
+    assert all(switch.is_jump for switch in found)
+    texts = sympy_expressions(build.graph(), [switch.quantity for switch in found]) if found else []
+    assert sorted(map(str, texts)) == quantities
 
 
 def test_definitions_are_shared_and_not_put_in_again_and_again():

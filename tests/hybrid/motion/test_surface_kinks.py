@@ -61,6 +61,26 @@ def test_a_motion_that_is_guided_over_a_kink_ends_there_with_its_energy(mechanis
     assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), abs=1e-9)
 
 
+@pytest.mark.parametrize("gap", ["y - 0.3*atan2(x, -2)", "y - 0.3*atan(1/x)"])
+def test_a_surface_that_jumps_at_a_cut_or_a_pole_ends_a_motion_there(gap):
+    surface = body(gap)
+    start = solve_state(surface, {"x": -0.1, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0})
+    motion = simulate(surface, start, t_end=1.0, law=NewtonImpact())
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert "'floor' has a kink there" in motion.cause
+    assert motion.q[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_surface_goes_on_where_an_angle_is_zero_off_its_cut():
+    surface = body("y - 0.3*atan2(x, 2)")
+    start = solve_state(surface, {"x": -0.1, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0})
+    motion = simulate(surface, start, t_end=0.5, law=NewtonImpact())
+    assert motion.termination is Termination.END_TIME
+    assert motion.q[0] > 0.1
+    assert motion.q[1] == pytest.approx(0.3 * np.arctan2(motion.q[0], 2), abs=1e-9)
+    assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), abs=1e-9)
+
+
 def test_one_that_flies_over_it_goes_on():
     wedge = body(WEDGE)
     start = solve_state(wedge, {"x": -0.1, "x_dot": 1, "y": 1.0, "y_dot": 0})

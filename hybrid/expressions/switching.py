@@ -1,0 +1,185 @@
+"""Switches: quantities at whose zeros expressions jump or have a kink, as nodes of the same graph.
+
+The arguments of ``sign``, ``heaviside``, ``abs``, ``min`` and ``max``, the cut of ``atan2``, and poles: a motion that
+has passed one met a bounded function of it, as ``atan(1/x)``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+
+from hybrid.expressions.derivatives import derivative
+from hybrid.expressions.functions import FUNCTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from hybrid.expressions.builder import Builder
+
+__all__ = ["Switch", "switches"]
+
+
+@attrs.frozen
+class Switch:
+    """A quantity at whose zeros expressions jump or have a kink.
+
+    Attributes
+    ----------
+    quantity : int
+        Its node.
+    weight : int
+        The node of what it changes in the expressions: the heights of a jump, the bends of a kink, added up; 1 for a
+        pole.
+    is_jump : bool
+    quotient : int or None
+        Of a pole the quotient, power or tangent that has it, which jumps unless it has one value on either side.
+    """
+
+    quantity: int
+    weight: int
+    is_jump: bool
+    quotient: int | None = None
+
+
+def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[Switch, ...]:
+    """What makes nodes jump or bend.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : array of int, (...)
+    moving : collection of int
+        Nodes of the names that change along a motion: one that passes a pole has crossed a jump. Quotients whose
+        denominators hold none of them are left out.
+
+    Returns
+    -------
+    tuple of Switch
+        First those of jumps, then those of kinks.
+
+    Examples
+    --------
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> x = build.name("x")
+    >>> [found] = switches(build, [build.multiply(x, build.call("abs", x))])
+    >>> found.quantity == x, found.weight == build.call("abs", x), found.is_jump
+    (True, True, False)
+    >>> [found] = switches(build, [build.call("atan", build.divide(build.number(1), x))], [x])
+    >>> found.quantity == x, found.is_jump
+    (True, True)
+    """
+    jumps: dict[int, int] = {}
+    bends: dict[int, int] = {}
+    zero, one = build.number(0), build.number(1)
+    nodes = list(dict.fromkeys(int(node) for node in np.ravel(roots)))
+    for root in nodes:
+        for node in build.needed([root]):
+            function = FUNCTIONS.get(build.operation(node))
+            if function is None or not (function.jumps or function.bends) or build.operation(node) == "tan":
+                continue
+            if function.bends:
+                first, *others = build.arguments(node)
+                quantity = build.subtract(first, others[0]) if others else first
+                found = [(bends, quantity, int(derivative(build, [root], {node: one})[0]))]
+            else:
+                found = [(jumps, *item) for item in _jumps(build, root, node)]
+            for table, quantity, height in found:
+                if table is jumps and build.replaced(height, {quantity: zero}) == zero:
+                    table, height = bends, one  # as of a force that sets in: x*(1 + sign(x))
+                table[quantity] = build.add(table.get(quantity, zero), build.call("abs", height))
+    poles = _poles(build, nodes, frozenset(moving)) if moving else []
+    return (
+        *(Switch(quantity, weight, True) for quantity, weight in jumps.items()),
+        *(Switch(quantity, one, True, quotient) for quantity, quotient in poles),
+        *(Switch(quantity, weight, False) for quantity, weight in bends.items()),
+    )
+
+
+def _jumps(build: Builder, root: int, node: int) -> list[tuple[int, int]]:
+    """Where a root jumps with one of its nodes: quantities that are zero there, and how high it jumps."""
+
+    def height(high: int, low: int) -> int:
+        ends = (build.replaced(root, {node: end}) for end in (high, low))
+        return build.subtract(*ends)
+
+    one = build.number(1)
+    if build.operation(node) != "atan2":
+        return [(build.arguments(node)[0], height(one, build.number(-1 if build.operation(node) == "sign" else 0)))]
+    y, x = build.arguments(node)
+    zero, pi, half = build.number(0), build.pi(), build.number(Fraction(1, 2))
+    found = []
+    share = build.multiply(half, build.subtract(one, build.call("sign", x)))  # the cut: none where x is positive
+    if build.value(y) is None and share != zero:
+        found.append((y, build.multiply(share, height(pi, build.negate(pi)))))
+    share = build.subtract(one, build.call("abs", build.call("sign", y)))  # where y stays zero: as atan2(0, x)
+    if build.value(x) is None and share != zero:
+        found.append((x, build.multiply(share, height(pi, zero))))
+    return [(quantity, jump) for quantity, jump in found if jump != zero]
+
+
+def _poles(build: Builder, roots: Sequence[int], moving: frozenset[int]) -> list[tuple[int, int]]:
+    """Quantities whose zeros are poles of quotients, powers and tangents that roots hold, and these."""
+    found: list[tuple[int, int]] = []
+    needed = build.needed(roots)
+    moved = set(moving)
+    moved.update(node for node in needed if not moved.isdisjoint(build.arguments(node)))
+    for node in needed:
+        above, below = _divided(build, node)
+        for factor in _vanishing_factors(build, below) if below is not None else ():
+            if factor not in moved and moved.isdisjoint(build.needed([factor])):
+                continue
+            # sin(x)/x goes on; x/abs(x) does not
+            goes_on = below == factor and build.replaced(above, {factor: build.number(0)}) == build.number(0)
+            if not goes_on:
+                found.append((factor, node))
+    return found
+
+
+def _divided(build: Builder, node: int) -> tuple[int, int | None]:
+    """A quotient's numerator and denominator; None for the latter if a node is no quotient."""
+    operation, arguments = build.operation(node), build.arguments(node)
+    if operation == "/":
+        return arguments[0], arguments[1]
+    if operation == "tan":
+        return build.call("sin", *arguments), build.call("cos", *arguments)
+    exponent = build.value(arguments[1]) if operation == "**" else None
+    return (build.number(1), arguments[0]) if exponent is not None and exponent < 0 else (node, None)
+
+
+def _vanishing_factors(build: Builder, node: int) -> list[int]:
+    """What must be zero for a denominator to be: its factors without powers; none for 1 plus a square."""
+    operation, arguments = build.operation(node), build.arguments(node)
+    if operation == "*":
+        return [found for factor in arguments for found in _vanishing_factors(build, factor)]
+    if operation in ("**", "sqrt", "abs"):
+        return _vanishing_factors(build, arguments[0])
+    return [] if _is_positive(build, node) or build.value(node) else [node]
+
+
+def _is_positive(build: Builder, node: int) -> bool:
+    """Whether an expression cannot be zero or negative, as far as its form tells: a positive number plus squares."""
+    operation, arguments, value = build.operation(node), build.arguments(node), build.value(node)
+    if value is not None:
+        return value > 0
+    if operation == "+":
+        are_positive = [_is_positive(build, term) for term in arguments]
+        return any(are_positive) and all(_has_sign(build, term) for term in arguments)
+    return operation in ("pi", "exp", "cosh")
+
+
+def _has_sign(build: Builder, node: int) -> bool:
+    """Whether an expression cannot be negative, as far as its form tells."""
+    operation, arguments, value = build.operation(node), build.arguments(node), build.value(node)
+    if value is not None:
+        return value >= 0
+    if operation in ("+", "*"):
+        return all(_has_sign(build, part) for part in arguments)
+    exponent = build.value(arguments[1]) if operation == "**" else None
+    return operation in ("pi", "exp", "cosh", "sqrt", "abs") or (
+        exponent is not None and (exponent.denominator != 1 or exponent % 2 == 0)
+    )

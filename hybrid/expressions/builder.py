@@ -200,7 +200,8 @@ class Builder(GrowingGraph):
             counted = [(bare, n * int(k)) for bare, n in map(self._power, self._factors(rest))]
             factors = [self._node("**", (bare, self.number(n))) for bare, n in counted]
             return self._product(Fraction(a) ** int(k), tuple(sorted(factors)))
-        return self._node("**", (base, exponent))
+        rooted = None if k is None or k.denominator == 1 else self._rooted(base, k)
+        return self._node("**", (base, exponent)) if rooted is None else rooted
 
     def call(self, function: str, *arguments: int) -> int:
         """A function of nodes.
@@ -232,6 +233,8 @@ class Builder(GrowingGraph):
             coefficient, rest = self._term(arguments[0])
             if coefficient < 0:
                 return self.negate(self.call(function, self._scaled(-coefficient, rest)))
+        if function == "sqrt" and (rooted := self._rooted(arguments[0], Fraction(1, 2))) is not None:
+            return rooted
         if function == "tan":  # infinite at odd multiples of pi/2, though no float is one
             sine, cosine = self.call("sin", *arguments), self.call("cos", *arguments)
             if self.value(sine) is not None and self.value(cosine) is not None:
@@ -240,6 +243,21 @@ class Builder(GrowingGraph):
             return self._node(function, arguments)
         value = exact_value(function, [self.value(item) for item in arguments], self._turn(arguments[0]))
         return self._node(function, arguments) if value is None else self.number(value)
+
+    def _rooted(self, base: int, k: Fraction) -> int | None:
+        """A fractional power with even powers taken out as those of ``abs``, which has a kink; None if it has none."""
+        a, rest = self._term(base)
+        powers = {bare: n for bare, n in map(self._power, self._factors(rest)) if n % 2 == 0}
+        if not powers:
+            return None
+        others = tuple(factor for factor in self._factors(rest) if self._power(factor)[0] not in powers)
+        result = self.power(self._product(a, others), self.number(k)) if others or a != 1 else self.number(1)
+        for bare, n in powers.items():
+            is_smooth = (n * k).denominator == 1 and n * k % 2 == 0
+            result = self.multiply(
+                result, self.power(bare if is_smooth else self.call("abs", bare), self.number(n * k))
+            )
+        return result
 
     def collected(self, node: int) -> int:
         """A sum with equal terms gathered, so that what cancels identically is exactly zero.

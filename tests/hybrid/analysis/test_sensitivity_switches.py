@@ -260,3 +260,12 @@ def test_an_angle_off_its_cut_and_a_quotient_that_goes_on_have_their_derivative(
     expected = {"k": integral(value), "w": -3 * integral(slope)}
     # beside a zero of the denominator the quotient has lost some digits
     assert found.gradient == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("force", ["k*sqrt((t - w)**2)", "k*((t - w)**2)**0.5"])
+def test_a_root_of_a_square_has_a_kink_at_which_steps_end(force):
+    found = found_of(force, (0, 0), 2, Functional(terminal="x"), ["k", "w"])
+    # x(2)/k = integral of (2 - t)|t - w| = w^2 - w^3/6 + (2 - w)^3/6, a polynomial on either side: exact to rounding
+    w = 1.1
+    expected = {"k": w**2 - w**3 / 6 + (2 - w) ** 3 / 6, "w": 3 * (2 * w - w**2 / 2 - (2 - w) ** 2 / 2)}
+    assert found.gradient == pytest.approx(expected, rel=1e-12)

@@ -310,6 +310,23 @@ def test_jumps_and_kinks_are_found_with_what_they_change():
 
 
 @pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("sqrt(x**2)", "abs(x)"),
+        ("(x**2)**0.5", "abs(x)"),
+        ("sqrt(4*x**2*y)", "abs(x)*sqrt(4*y)"),
+        ("sqrt(x**4)", "x**2"),
+        ("(x**2)**1.5", "abs(x)**3"),
+        ("(x**2)**(-1/2)", "abs(x)**(-1)"),
+        ("(x**2*y**2)**(1/4)", "sqrt(abs(x))*sqrt(abs(y))"),
+    ],
+)
+def test_a_root_of_an_even_power_has_the_kink_of_abs(text, same):
+    build, nodes, root = built(text)
+    assert root == read(build, parse_expression(same, known=list(nodes)), nodes)
+
+
+@pytest.mark.parametrize(
     ("text", "quantities"),
     [
         ("atan2(x, y)", ["x", "y"]),

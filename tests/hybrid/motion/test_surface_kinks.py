@@ -48,6 +48,9 @@ def energy(motion):
     [
         (body(WEDGE), {"x": -0.1, "x_dot": 1, "gap.floor": 0, "y_dot": 0}, 0.1, "floor"),
         (body(constraint="y - abs(x) + x"), {"x": 0.1, "x_dot": -1}, 0.1, "wire"),
+        (body("y - 0.3*sqrt(x**2)"), {"x": -0.1, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, None, "floor"),
+        (body("y - (0.01*x**2)**0.5"), {"x": -0.1, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, None, "floor"),
+        (body(constraint="y - sqrt((x - 0.2)**2)"), {"x": 0, "x_dot": 1}, None, "wire"),
         (body("y - max(t - 0.2, 0)"), {"x": 0, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.2, "floor"),
         (body("y - 0.5*sign(x + 0.1)"), {"x": -0.4, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.3, "floor"),
     ],
@@ -57,7 +60,7 @@ def test_a_motion_that_is_guided_over_a_kink_ends_there_with_its_energy(mechanis
     motion = simulate(mechanism, start, t_end=1.0, law=NewtonImpact())
     assert motion.termination is Termination.NOT_COMPUTED
     assert f"{name!r} has a kink there" in motion.cause
-    assert motion.t == pytest.approx(t, abs=1e-9)
+    assert t is None or motion.t == pytest.approx(t, abs=1e-9)
     assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), abs=1e-9)
 
 

@@ -17,6 +17,7 @@ from hybrid.analysis.sensitivities.passes import (
     adjoint_pass,
     compiled_integrand,
     forward_pass,
+    not_finite,
     tangents_along,
 )
 from hybrid.analysis.sensitivities.refusal import Refusal
@@ -250,6 +251,8 @@ def _differentiated(
     if refusal is not None:
         return attrs.evolve(nothing, refusal=refusal)
     found = _computed(nothing, motion, integrand, chosen, method)
+    if not np.isfinite([found.value, *found.gradient.values()]).all():
+        return attrs.evolve(nothing, refusal=not_finite(motion, chosen.changes))
     if not check:
         return found
     other = _computed(nothing, motion, integrand, chosen, "adjoint" if method == "forward" else "forward")

@@ -33,6 +33,7 @@ __all__ = [
     "adjoint_pass",
     "compiled_integrand",
     "forward_pass",
+    "not_finite",
     "tangents_along",
 ]
 
@@ -145,6 +146,28 @@ def tangents_along(motion: Replay, tangent: Array) -> Iterator[tuple[Segment, Ar
         along = np.concatenate([states, np.broadcast_to(others, (len(states), *others.shape))], axis=1)
         yield segment, along
         tangent = along[-1] if event_group is None else event_group.carried(along[-1])
+
+
+def not_finite(motion: Replay, tangent: Array) -> Refusal:
+    """Why a derivative is infinite or undefined, as far as its tangents tell.
+
+    Parameters
+    ----------
+    motion : Replay
+    tangent : array, (2n + 1 + c, m)
+        Changes at the start, as in :func:`tangents_along`.
+
+    Returns
+    -------
+    Refusal
+    """
+    t = motion.t_end
+    for segment, tangents in tangents_along(motion, tangent):
+        finite = np.isfinite(tangents).reshape(len(tangents), -1).all(axis=1)
+        if not finite.all():
+            t = float(segment.instants[0][np.argmin(finite)])
+            break
+    return Refusal(t, "a derivative of the equations or of an event has no finite value", is_proven=False)
 
 
 def adjoint_pass(motion: Replay, integrand: Integrand, chosen: Directions) -> tuple[float, Array]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.event_map import Replay, admissible
 from hybrid.analysis.sensitivities.mode_system import evaluate_point
-from hybrid.analysis.sensitivities.passes import tangents_along
+from hybrid.analysis.sensitivities.passes import not_finite, tangents_along
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
@@ -180,6 +180,8 @@ class Shooting:
             return refusal
         *_, (_, along) = tangents_along(motion, np.concatenate([np.eye(len(driven), 2 * n), driven], axis=1))
         carried = along[-1, : 2 * n]
+        if not np.isfinite(carried).all():
+            return not_finite(motion, np.concatenate([free, driven], axis=1))
         residual = self._residual(x, motion.end, T, t, parameters)
         size = float(np.max(np.abs(residual)) / max(float(np.max(np.abs(motion.end[self._kept]))), LEAST))
         return Shot(x, T, t, motion, carried[:, :-1], carried[:, -1], residual, size, free[: 2 * n])

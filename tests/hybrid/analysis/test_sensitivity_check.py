@@ -1,5 +1,7 @@
 """What the check of a gradient sees that two roads over one replay cannot: kinks, bounds, and wrong numbers."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,15 @@ def test_differences_to_either_side_see_a_kink_that_central_ones_do_not():
     assert (found.below, found.above) == (pytest.approx(-2, abs=1e-9), pytest.approx(2, abs=1e-9))
     (warning,) = SensitivityCheck({"x": 0.0}, {"x": 0.0}, {"x": found}).warnings
     assert "-2 to one side and 2 to the other" in warning
+
+
+def test_what_is_no_number_agrees_with_nothing():
+    motion = simulate(glider(), State([0], [1]), t_end=2)
+    differences = richardson_differences(motion, Functional("x"), ["x", "x_dot"])
+    nothing = SensitivityCheck({"x": 2.0, "x_dot": math.nan}, {"x": 2.0, "x_dot": math.nan}, differences)
+    assert math.isnan(nothing.disagreement)
+    assert math.isnan(nothing.deviation)
+    assert any("not nan" in warning for warning in nothing.warnings)
 
 
 def test_a_gradient_that_differences_contradict_is_told():

@@ -269,3 +269,14 @@ def test_a_root_of_a_square_has_a_kink_at_which_steps_end(force):
     w = 1.1
     expected = {"k": w**2 - w**3 / 6 + (2 - w) ** 3 / 6, "w": 3 * (2 * w - w**2 / 2 - (2 - w) ** 2 / 2)}
     assert found.gradient == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_derivative_that_overflows_is_not_returned():
+    # the slope 1e300/(1 + (1e300 (t - w))^2) is an infinity over another
+    found = found_of("k*atan(1e300*(t - w))", (0, 0), 2, Functional(terminal="x"), ["k", "w"], check=True)
+    assert "w" not in found.gradient
+    assert "no finite value" in found.refusals["w"].reason
+    assert 0.0 <= found.refusals["w"].t <= 1.2
+    assert not found.refusals["w"].is_proven
+    # that with respect to k is one: pi/2 times the integral of 2 - t after w less that before
+    assert found.gradient["k"] == pytest.approx(math.pi / 2 * (0.9**2 - 2), rel=1e-6)

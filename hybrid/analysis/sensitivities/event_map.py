@@ -187,10 +187,11 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
     Raises
     ------
     NoDerivative
-        The motion touches the surface without crossing it.
+        The motion touches the surface without crossing it, or the equations jump there.
     """
     slope = np.zeros(jump.slopes.shape[1])
     if surface is not None:
+        _check_jumps(before)
         rate, scale = surface.rate(before), surface.size(before)
         if not abs(rate) > _GRAZING * scale:
             what = f"{surface.element!r} grazes: its guard ({surface.words})"
@@ -198,6 +199,21 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
         slope = -surface.slope(before) / rate
     slope[len(before.f)] = 0.0  # the nominal time stays what it is
     return Crossing(before.at.y[0], jump.y, slope)
+
+
+def _check_jumps(at: Point) -> None:
+    """Refuse an event at a jump of the equations: the guard has jumped to its zero, and its rate tells nothing."""
+    switches, parameters = at.system.partials.switches, at.system.parameters
+    if not switches.n_jumps:
+        return
+    t, y = at.at.t, at.at.y
+    slopes = np.abs(switches.slopes(t, y, parameters)[0, : switches.n_jumps])
+    terms = slopes[:, : y.shape[1]] @ np.abs(y[0]) + slopes[:, y.shape[1]] * abs(t[0])
+    values, weights = (of(t, y, parameters)[0, : switches.n_jumps] for of in (switches.values, switches.weights))
+    met = np.flatnonzero((np.abs(values) <= AGREEING * terms) & (weights != 0.0))
+    if met.size:
+        text = switches.texts[met[0]]
+        raise NoDerivative(f"the equations jump where {text} is zero, and there it is zero", is_proven=False)
 
 
 def _map(before: Point, met: Crossing, jump: Jump, f_after: Array) -> EventMap:

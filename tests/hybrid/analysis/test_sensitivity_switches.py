@@ -15,6 +15,7 @@ from hybrid import (
     Mechanism,
     State,
     derive,
+    saltation_matrix,
     sensitivity,
     simulate,
 )
@@ -185,6 +186,28 @@ def test_a_jump_at_an_event_is_refused():
     assert found.gradient == {}
     assert found.refusal.t == pytest.approx(motion.events[0].t, abs=1e-6)
     assert not found.refusal.is_proven
+
+
+@pytest.mark.parametrize(
+    "force", [{"x": "6*(1 + sign(t - s))"}, {"x": "2*t + 6*(1 + sign(t - s))"}, {"y": "15*(1 + sign(t - s))"}]
+)
+def test_an_event_that_a_jump_of_a_load_brings_about_is_not_said_to_graze(force):
+    # 2*6 > 0.3*20 makes the block slip, 2*15 > 20 lifts it: the derivative exists, and only the jump is not followed
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y"],
+            parameters={"m": 2, "s": 0.5},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2", potential="20*y"),
+            forces=force,
+            contact=[Contact(name="floor", gap="y", tangent="x", friction="0.3")],
+        )
+    )
+    motion = simulate(block, State([0, 0], [4 if "y" in force else 0, 0]), t_end=0.8)
+    assert motion.events[0].t == pytest.approx(0.5, abs=1e-9)
+    for refusal in (sensitivity(motion, END, ["s"]).refusal, saltation_matrix(block, motion.events[0])):
+        assert not refusal.is_proven
+        assert refusal.reason == "the equations jump where -s + t is zero, and there it is zero"
 
 
 @pytest.mark.parametrize("law", ["k*max(x, 0)**2/2", "k*x**2*(1 + sign(x))/4", "k*max(x, 0)**3/3"])

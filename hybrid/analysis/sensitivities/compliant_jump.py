@@ -69,14 +69,22 @@ def compliant_slopes(
     contacts = tuple(
         map(_slipping, compliant_contacts(problem, law.damping), change.friction, found["static_friction"])
     )
-    system, order = FrozenFlow.of(problem.G, problem.gamma, contacts)
+    rows = [row for contact in contacts for row in (contact.normal, *contact.tangential)]
+    place = {row: index for index, row in enumerate(rows)}
+    placed = tuple(
+        attrs.evolve(item, normal=place[item.normal], tangential=tuple(place[row] for row in item.tangential))
+        for item in contacts
+    )
+    system, order = FrozenFlow.of(problem.G[np.ix_(rows, rows)], problem.gamma[rows], placed)
+    order = [rows[row] for row in order]
     slopes = FastSlopes(system, _changed(system, change, order, found, law))
     try:
         phases = recorded_phases(slopes.system)
     except ComputationError as error:
         raise NoDerivative(f"the compliant impact could not be followed again: {error}", is_proven=False) from error
-    end, back = follow(slopes, phases)[len(contacts) : -3], np.argsort(order)
-    P, P_slopes = plain(end)[back], changes(end)[back]
+    end = follow(slopes, phases)[len(contacts) : -3]
+    P, P_slopes = np.zeros_like(problem.gamma), np.zeros_like(change.gamma)
+    P[order], P_slopes[order] = plain(end), changes(end)  # a slip without friction has no impulse
     if np.max(np.abs(problem.G @ (P - law.path(problem).impulse))) > _SAME * speed:
         raise NoDerivative("the history of the compliant impact could not be followed again", is_proven=False)
     return P, P_slopes

@@ -148,6 +148,28 @@ def damped_restitution(d, m):
     return -decay * (mpmath.cos(omega * s) - alpha / omega * mpmath.sin(omega * s))
 
 
+@pytest.mark.parametrize("m", [1.0, 1.6])
+def test_friction_that_is_zero_leaves_an_impact_its_other_derivatives(m):
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y"],
+            parameters={"m": 1, "d": 0.25, "mu": 0},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2)/2", potential="0"),
+            contact=[Contact(name="floor", gap="y", tangent="x", friction="mu", damping="d")],
+        )
+    )
+    values, slopes = slopes_of(block, [0, 0], [2.0, -1.3], ["m", "d"], {"m": m})
+    with mpmath.workdps(40):
+        point = (mpmath.mpf("0.25"), mpmath.mpf(m))
+        e = float(damped_restitution(*point))
+        by_d, by_m = (float(mpmath.diff(damped_restitution, point, order)) for order in ((1, 0), (0, 1)))
+    # errors of the impact's own integration, 1e-11 a step, and of its end
+    assert values == pytest.approx([2.0, 1.3 * e], abs=1e-10)
+    assert slopes[0] == pytest.approx([0, 0, 1, 0, 0, 0, 0], abs=1e-9)
+    assert slopes[1] == pytest.approx([0, 0, 0, -e, 0, 1.3 * by_m, 1.3 * by_d], abs=1e-9)
+
+
 def test_a_spatial_ball_that_slides_all_through_its_impact():
     ball = dynamics_of("spatial_ball")
     mu, d, m, R = 0.1, 0.25, mpmath.mpf(1), 0.1

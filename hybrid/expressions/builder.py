@@ -244,7 +244,7 @@ class Builder(GrowingGraph):
         value = exact_value(function, [self.value(item) for item in arguments], self._turn(arguments[0]))
         return self._node(function, arguments) if value is None else self.number(value)
 
-    def _rooted(self, base: int, k: Fraction) -> int | None:
+    def _rooted(self, base: int, k: Number) -> int | None:
         """A fractional power with even powers taken out as those of ``abs``, which has a kink; None if it has none."""
         a, rest = self._term(base)
         powers = {bare: n for bare, n in map(self._power, self._factors(rest)) if n % 2 == 0}

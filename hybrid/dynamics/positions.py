@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.scales import coordinate_sizes
-from hybrid.expressions import FUNCTIONS, Builder, Nodes, jacobian
+from hybrid.expressions import FUNCTIONS, Builder, Graph, Nodes, jacobian
 from hybrid.tolerances import UNSEEN, Tolerances
 
 if TYPE_CHECKING:
@@ -376,11 +376,19 @@ def has_kinks(dynamics: Dynamics) -> bool:
 def _has_kinks(dynamics: Dynamics) -> bool:
     equations = dynamics.equations
     graph = equations.graph
-    jumping = {"/", "**", *(name for name, fact in FUNCTIONS.items() if fact.jumps)}  # a quotient has poles
-    bending = {name for name, fact in FUNCTIONS.items() if fact.bends}
-    positions = {graph.operations[node] for node in graph.needed([*equations.gap, *equations.constraint])}
-    rates = {graph.operations[node] for node in graph.needed(equations.slip)}
-    return not (positions.isdisjoint(jumping | bending) and rates.isdisjoint(jumping))
+    places = graph.needed([*equations.gap, *equations.constraint])
+    bends = any(fact and fact.bends for fact in (FUNCTIONS.get(graph.operations[node]) for node in places))
+    return bends or any(_may_jump(graph, node) for node in {*places, *graph.needed(equations.slip)})
+
+
+def _may_jump(graph: Graph, node: int) -> bool:
+    """Whether a node is a function that jumps, or a quotient or power with a pole."""
+    operation = graph.operations[node]
+    if operation == "**":
+        exponent = graph.values[graph.arguments[node][1]]
+        return exponent is not None and not isinstance(exponent, str) and exponent < 0
+    fact = FUNCTIONS.get(operation)
+    return operation == "/" or bool(fact and fact.jumps)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:

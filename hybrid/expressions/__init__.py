@@ -5,6 +5,4 @@ Public names are loaded when they are first used; ``__init__.pyi`` lists them.
 
 import lazy_loader
 
-from hybrid.expressions.magnitudes import magnitudes as magnitudes  # the module of that name would hide it
-
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

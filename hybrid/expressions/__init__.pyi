@@ -36,8 +36,13 @@ from .kernel import (
     compile_kernel as compile_kernel,
     compile_program as compile_program,
 )
-from .magnitudes import magnitudes as magnitudes, roundings as roundings
 from .normal_form import dependencies as dependencies
+from .properties import (
+    Switch as Switch,
+    magnitudes as magnitudes,
+    roundings as roundings,
+    switches as switches,
+)
 from .recorded_arrays import RecordedArray as RecordedArray, straight_line as straight_line
 from .recording import (
     NotRecordable as NotRecordable,
@@ -45,4 +50,3 @@ from .recording import (
     Recording as Recording,
     recorded_nodes as recorded_nodes,
 )
-from .switching import Switch as Switch, switches as switches

@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.analysis.sensitivities.gauss import sizes_of
 from hybrid.analysis.sensitivities.periodic import (
     ON_CIRCLE,
     PeriodicMotion,
@@ -19,7 +20,6 @@ from hybrid.analysis.sensitivities.periodic import (
 )
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import nearest_dip
-from hybrid.analysis.sensitivities.zeros import sizes_of
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.derive import bound

@@ -17,21 +17,24 @@ from hybrid.analysis.sensitivities.event_derivatives import event_map
 from hybrid.analysis.sensitivities.event_map import EventMap, Replay
 from hybrid.analysis.sensitivities.gauss import (
     NODES,
+    SLOW,
     STAGES,
     TO_SERIES,
     Segment,
     carried,
     interpolation,
+    sign_changes,
+    sizes_of,
     stage_states,
     start_loads,
     step_inverses,
+    zero_between,
 )
 from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
-from hybrid.analysis.sensitivities.zeros import SLOW, sign_changes, sizes_of, zero_between
 from hybrid.contact.table import rows_of
 from hybrid.errors import ComputationError
 from hybrid.motion.recorded import MOMENT, Event, EventKind, Termination

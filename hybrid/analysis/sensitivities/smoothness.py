@@ -11,11 +11,18 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import STAGES, Segment, interpolation
+from hybrid.analysis.sensitivities.gauss import (
+    STAGES,
+    Segment,
+    interpolation,
+    is_crossed,
+    sign_changes,
+    sizes_of,
+    vanishing,
+)
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
-from hybrid.analysis.sensitivities.zeros import is_crossed, sign_changes, sizes_of, vanishing
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
 from hybrid.dynamics.scales import scales_of
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING

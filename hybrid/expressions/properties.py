@@ -1,7 +1,8 @@
-"""Switches: quantities at whose zeros expressions jump or have a kink, as nodes of the same graph.
+"""Properties of nodes: how large the terms are that cancel in them, and where they jump or have a kink.
 
-The arguments of ``sign``, ``heaviside``, ``abs``, ``min`` and ``max``, the cut of ``atan2``, and poles: a motion that
-has passed one met a bounded function of it, as ``atan(1/x)``.
+What rounds in an expression is a share of the magnitudes of the terms that it is a sum of. Its switches are quantities
+at whose zeros it jumps or bends: the arguments of ``sign``, ``heaviside``, ``abs``, ``min`` and ``max``, the cut of
+``atan2``, and poles: a motion that has passed one met a bounded function of it, as ``atan(1/x)``.
 """
 
 from __future__ import annotations
@@ -12,15 +13,113 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.expressions.derivatives import derivative
+from hybrid.expressions.builder import Builder
+from hybrid.expressions.derivatives import Nodes, derivative, partials
 from hybrid.expressions.functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from hybrid.expressions.builder import Builder
+__all__ = ["Switch", "magnitudes", "roundings", "switches"]
 
-__all__ = ["Switch", "switches"]
+
+def magnitudes(build: Builder, roots: Any) -> Nodes:
+    """The sum of the magnitudes of the terms of every root, where it is a sum; elsewhere its own magnitude.
+
+    The rounding of an argument makes more of a function: its slope times the magnitude of the argument is added.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : array of int, (...)
+
+    Returns
+    -------
+    array of int, (...)
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> x, y = build.name("x"), build.name("y")
+    >>> size = int(magnitudes(build, [build.subtract(x, y)])[0])
+    >>> size == build.add(build.call("abs", x), build.call("abs", y))
+    True
+    """
+    roots = np.asarray(roots, dtype=np.intp)
+    sizes: dict[int, int] = {}
+    sums: set[int] = set()
+    for node in build.needed(roots.ravel().tolist()):
+        arguments = build.arguments(node)
+        if build.operation(node) == "+" or any(argument in sums for argument in arguments):
+            sums.add(node)
+        sizes[node] = _size(build, node, [sizes[argument] for argument in arguments], is_sum=node in sums)
+    return np.array([sizes[int(root)] for root in roots.ravel()], dtype=np.intp).reshape(roots.shape)
+
+
+def _size(build: Builder, node: int, parts: list[int], *, is_sum: bool) -> int:
+    operation, value = build.operation(node), build.value(node)
+    if value is not None:
+        return build.number(max(value, -value))
+    if operation in ("+", "min", "max"):
+        return build.total(parts)
+    if operation == "*":
+        result = build.number(1)
+        for part in parts:
+            result = build.multiply(result, part)
+        return result
+    if operation == "abs":
+        return parts[0]
+    own = build.call("abs", node)
+    if operation in ("sign", "step") or not is_sum:
+        return own
+    if operation == "**":
+        exponent = build.value(build.arguments(node)[1])
+        if exponent is not None and exponent.denominator == 1 and exponent > 0:
+            return build.power(parts[0], build.arguments(node)[1])
+        parts = parts[:1]
+    slope = FUNCTIONS[operation].slope if operation in FUNCTIONS else None
+    if slope == 1.0:
+        return build.add(own, parts[0])
+    slopes = partials(build, node)
+    spread = [build.multiply(build.call("abs", slope), part) for slope, part in zip(slopes, parts, strict=False)]
+    return build.total([own, *spread])
+
+
+def roundings(build: Builder, roots: Any) -> Nodes:
+    """How far rounding may take every root, to first order, in rounding units of its operations.
+
+    Each operation adds its own result, and its slopes carry on what its arguments have (running error analysis, Higham
+    2002, Accuracy and Stability of Numerical Algorithms, section 3.3). Names are taken to be exact.
+
+    Parameters
+    ----------
+    build : Builder
+    roots : array of int, (...)
+
+    Returns
+    -------
+    array of int, (...)
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> x, y = build.name("x"), build.name("y")
+    >>> total = build.add(x, y)
+    >>> sine, slope, size = (build.call(f, total) for f in ("sin", "cos", "abs"))
+    >>> error = build.add(build.call("abs", sine), build.multiply(build.call("abs", slope), size))
+    >>> int(roundings(build, [sine])[0]) == error
+    True
+    """
+    roots = np.asarray(roots, dtype=np.intp)
+    errors: dict[int, int] = {}
+    for node in build.needed(roots.ravel().tolist()):
+        arguments = build.arguments(node)
+        parts = [
+            build.multiply(build.call("abs", slope), errors[argument])
+            for slope, argument in zip(partials(build, node) if arguments else (), arguments, strict=True)
+        ]
+        errors[node] = build.total([build.call("abs", node), *parts]) if arguments else build.number(0)
+    return np.array([errors[int(root)] for root in roots.ravel()], dtype=np.intp).reshape(roots.shape)
 
 
 @attrs.frozen

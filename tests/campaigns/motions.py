@@ -30,7 +30,7 @@ ROOM = (
     4.0  # times the difference of two steps of which one is half the other: its error, were it of first order, is once
 )
 SCATTER = 20.0  # steps: where impacts fall within a step scatters the error, times the velocities' size
-FINER = 4
+FINER = 6  # times: impacts of a rod may lie some millionths apart, which only steps between them resolve
 LOADS = ("0", "F", "F*sin(w*t)", "F*t", "F*exp(-30*(t - 0.6)**2)", "F*(1 + sin(w*t))", "F*(1 + sign(t - 0.6))/2")
 BODIES = {
     "spring": (("x",), ()),

@@ -322,10 +322,12 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         np.maximum.at(share, which, given.lost[chosen] / least)
         slopes = without_rounding(given.A @ kernel, given.A, share[:, None, None])
         best, escapes = _best(at, slopes, which)
-        if count == 1:
-            middle = _middle(at + tolerances.sign, slopes[which][..., 0])
+        half = np.ones(len(chosen))
+        if count == 1:  # a set that is a point, up to what has no sign, accelerates alike, too
+            middle, _ = _middle(at + tolerances.sign, slopes[which][..., 0])
+            _, half = _middle(np.where(np.abs(at) <= limit[:, None], 0.0, at), slopes[which][..., 0])
             forces = forces + middle[:, None] * kernel[which][..., 0]
-        is_alike = effect <= ALIKE * given.lost[chosen] / least
+        is_alike = effect * half <= ALIKE * given.lost[chosen] / least * np.maximum(size, half)
         found.is_consistent[chosen] = is_met & is_alike & (best > limit)
         found.is_tied[chosen] = is_met & is_alike & (np.abs(best) <= limit)
         found.is_refuted[chosen] = np.where(is_met, best < -limit, ~escapes)
@@ -352,8 +354,8 @@ def _best(at: Array, slopes: Array, which: NDArray[np.int_]) -> tuple[Array, Fla
     return best, escapes
 
 
-def _middle(at: Array, slope: Array) -> Array:
-    """A point (k,) inside of each interval of ``s`` with ``at + slope s >= 0``.
+def _middle(at: Array, slope: Array) -> tuple[Array, Array]:
+    """A point (k,) inside of each interval of ``s`` with ``at + slope s >= 0``, and half its length, 1 if it is open.
 
     The point is near an end where the interval is long; 0 where it is empty or has no ends.
     """
@@ -364,7 +366,7 @@ def _middle(at: Array, slope: Array) -> Array:
         half = np.abs(high - low) / 2
     half = np.where(np.isfinite(half), half, 1.0)
     near = np.fmin(half, 1.0)
-    return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0))
+    return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0)), half
 
 
 def _alike(which: NDArray[np.int_]) -> Iterator[tuple[int, NDArray[np.int_]]]:

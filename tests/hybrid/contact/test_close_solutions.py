@@ -18,9 +18,10 @@ from hybrid import (
     solve_state,
 )
 from hybrid.analysis import Axis, region_map
+from hybrid.contact import classification
 from hybrid.contact.batches import CellVerdict
 from hybrid.contact.modes import ActiveElement, ElementKind
-from hybrid.contact.selection import select_problem
+from hybrid.contact.selection import select_in_floats, select_problem
 from tests.random_problems import problem_from
 
 CONTACT, BILATERAL = ElementKind.CONTACT, ElementKind.BILATERAL
@@ -157,6 +158,33 @@ def test_cells_with_one_acceleration_and_two_forces_are_hyperstatic():
             assert select(press, solve_state(press, {}, parameters=values), parameters=values).verdict.name == expected
 
 
+def test_cells_of_a_body_on_three_feet_are_decided_together(monkeypatch):
+    # of three level feet sets of forces hold the body, or a foot slips along a set that is a point: neither is a tie
+    alone = []
+
+    def counted(*arguments, **options):
+        alone.append(arguments)
+        return select_in_floats(*arguments, **options)
+
+    monkeypatch.setattr(classification, "select_in_floats", counted)
+    feet = [Contact(name=f"foot{x + 1}", gap=f"y + ({x})*a", tangent="x", friction="1/2") for x in (-1, 0, 1)]
+    dynamics = EquationDynamics(mass_matrix=[[1, 0, 0], [0, 1, 0], [0, 0, "1/2"]], forces=["push", "-10", "turn"])
+    body = Mechanism(
+        name="body",
+        coordinates=["x", "y", "a"],
+        parameters={"push": 0, "turn": 0},
+        dynamics=dynamics,
+        contact=feet,
+    )
+    pins = dict.fromkeys(["x", "y", "a", "x_dot", "y_dot", "a_dot"], 0)
+    found = region_map(derive(body), axes=[Axis("push", -11, 11, 12), Axis("turn", -13, 13, 12)], pins=pins)
+    assert not alone
+    for i, push in enumerate(found.axes[0].values):
+        for j, turn in enumerate(found.axes[1].values):  # it tips beyond 10, and slips beyond 5 without changing feet
+            is_held = abs(turn) < 10
+            assert CellVerdict(int(found.verdict[i, j])).name == ("HYPERSTATIC" if is_held else "UNIQUE"), (push, turn)
+
+
 def test_gauss_principle_tells_independent_bodies_of_very_different_mass_apart():
     floors = [Contact(name=f"floor{i}", gap=f"x{i}") for i in range(2)]
     pair = bodies([1e-9, 1e9], [-1e-9, -1e9], contact=floors)
@@ -223,7 +251,7 @@ def test_a_clamp_holds_or_lets_go_however_small_the_pull(force, is_known):
         )
     )
     state = hybrid.State([0, 0], [0, 0])
-    found = select(clamp, state) if is_known else hybrid.contact.selection.select_in_floats(clamp, state)
+    found = select(clamp, state) if is_known else select_in_floats(clamp, state)
     if is_known or force > 1e-7:
         assert found.verdict.name == "INDETERMINATE"
         assert sorted(branch.acceleration[1] for branch in found.branches) == pytest.approx([0, force], abs=1e-15)

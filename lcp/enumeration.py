@@ -63,19 +63,19 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
     level: list[tuple[int, float, Columns]] = [(0, 1.0, columns)]
     for k in range(n - 1):
         below: list[tuple[int, float, Columns]] = []
-        for basis, growth, columns in level:
-            column, *rest = columns
+        for basis, growth, (column, *rest) in level:
             pivot = column[k]
             if -PIVOT * growth < pivot < PIVOT * growth:
                 return None
-            inverse, fresh = 1.0 / pivot, []
-            factors = [other[k] * inverse for other in rest]
-            for factor, other in zip(factors, rest, strict=True):
-                moved = [a - factor * b for a, b in zip(other, column, strict=True)]
+            inverse, fresh, largest = 1.0 / pivot, [], 0.0
+            for other in rest:
+                factor = other[k] * inverse
+                moved = [a - factor * b for a, b in zip(other, column)]  # noqa: B905  # strict costs a fifth of it all
                 moved[k] = -factor
                 fresh.append(moved)
+                largest = max(largest, factor, -factor)
             below.append((basis, growth, rest))
-            below.append((basis | 1 << k, growth * _growth(column, inverse) * (1.0 + _size(factors)), fresh))
+            below.append((basis | 1 << k, growth * _growth(column, inverse) * (1.0 + largest), fresh))
         level = below
     bases, k = [], n - 1
     for basis, growth, (column, constants) in level:
@@ -89,7 +89,7 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
             return None
         inverse = 1.0 / pivot
         factor = constants[k] * inverse
-        moved = [a - factor * b for a, b in zip(constants, column, strict=True)]
+        moved = [a - factor * b for a, b in zip(constants, column)]  # noqa: B905  # as above
         moved[k] = -factor
         least, bound = min(moved), ACCURACY + BOUND * growth * _growth(column, inverse) * (1.0 + abs(factor))
         if least > bound:
@@ -99,15 +99,10 @@ def clear_bases(M: Sequence[Sequence[float]], q: Sequence[float]) -> list[int] |
     return bases
 
 
-def _size(numbers: list[float]) -> float:
-    largest, least = max(numbers), min(numbers)
-    return largest if largest > -least else -least
-
-
 def _growth(column: list[float], inverse: float) -> float:
     """How much a pivot may enlarge errors, but for the factors of the other columns."""
-    inverse = abs(inverse)
-    spread = 1.0 + _size(column) * inverse
+    inverse, largest, least = abs(inverse), max(column), -min(column)
+    spread = 1.0 + (largest if largest > least else least) * inverse
     return spread if spread > inverse else inverse
 
 
@@ -135,16 +130,17 @@ def basic_point(M: Sequence[Sequence[float]], q: Sequence[float], basis: int) ->
     rows = [[*compress(M[i], is_inside), -q[i]] for i in range(n) if is_inside[i]]
     m = len(rows)
     for k in range(m):
-        best = max(range(k, m), key=lambda i: abs(rows[i][k]))
-        if best != k:
-            rows[k], rows[best] = rows[best], rows[k]
+        sizes = [abs(row[k]) for row in rows[k:]]
+        best = k + sizes.index(max(sizes))
+        rows[k], rows[best] = rows[best], rows[k]
         over = rows[k]
         pivot = over[k]
         if pivot == 0.0:
             return None
-        for i in range(k + 1, m):
-            factor = rows[i][k] / pivot
-            rows[i] = [a - factor * b for a, b in zip(rows[i], over, strict=True)]
+        for row in rows[k + 1 :]:
+            factor = row[k] / pivot
+            for j in range(k + 1, m + 1):
+                row[j] -= factor * over[j]
     values = [0.0] * m
     for k in range(m - 1, -1, -1):
         row = rows[k]

@@ -114,7 +114,8 @@ class _Branch:
             if isinstance(point, Refusal):
                 return point
             if point.size <= _CLOSED:
-                return point
+                reason = self.shooting.why_not_periodic(point)
+                return Refusal(self.t, reason, is_proven=False) if reason else point
             if point.size > 2 * previous:
                 return None
             previous = point.size

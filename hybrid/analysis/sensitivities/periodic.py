@@ -16,6 +16,7 @@ from hybrid.analysis.sensitivities.event_map import Replay, admissible
 from hybrid.analysis.sensitivities.mode_system import evaluate_point
 from hybrid.analysis.sensitivities.passes import not_finite, tangents_along
 from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.repetition import why_not_periodic
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
@@ -226,6 +227,10 @@ class Shooting:
         matrix = self.slopes(shot)[:, : size + 1] @ basis
         return np.asarray(-basis @ np.linalg.lstsq(matrix, shot.residual, rcond=ROUNDING)[0])
 
+    def why_not_periodic(self, shot: Shot) -> str:
+        """What keeps a shot that closes from being a periodic motion; empty if nothing does."""
+        return why_not_periodic(shot.motion.trajectory, self._kept, shot.flow, self.section)
+
     def multipliers(self, shot: Shot) -> NDArray[np.complex128]:
         """Floquet multipliers by falling modulus."""
         matrix = shot.matrix
@@ -344,7 +349,8 @@ def periodic_motion(
     Raises
     ------
     ComputationError
-        Newton's method does not converge.
+        Newton's method does not converge, or leads to a motion that closes once and does not repeat: an equilibrium,
+        or a time after which what drives the mechanism is not the same.
 
     Examples
     --------
@@ -394,6 +400,8 @@ def solve_closed(shooting: Shooting, x: Array, T: float, t: float, parameters: V
         if isinstance(shot, Refusal):
             return shot
         if shot.size <= _CLOSED:
+            if reason := shooting.why_not_periodic(shot):
+                raise ComputationError(reason)
             return shot
         change = shooting.correction(shot)
         shot = _stepped(shooting, shot, change, parameters)

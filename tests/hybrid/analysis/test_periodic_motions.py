@@ -202,3 +202,52 @@ def test_bad_input():
         continue_periodic(table, start, parameter="Gama", to=2, **options)
     with pytest.raises(ComputationError, match="closer guess"):  # it falls: no velocity returns
         periodic_motion(dynamics_of("bouncing_ball"), State([100.0], [0.0]), period=0.1)
+
+
+def oscillator(force, **parameters):
+    return derive(
+        Mechanism(
+            name="oscillator",
+            coordinates=["x"],
+            parameters=parameters,
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/2"),
+            forces={"x": force},
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [({"period": 3.3, "section": "x_dot - 0.2"}, "depend on time"), ({"period": 2.0}, "are not the same 2 later")],
+)
+def test_what_closes_once_under_another_period_of_the_load_is_not_periodic(asked, reason):
+    driven = oscillator("-0.1*x_dot + cos(2*t)")
+    with pytest.raises(ComputationError, match=reason):
+        periodic_motion(driven, State([-0.3], [0.2]), **asked)
+
+
+@pytest.mark.parametrize("multiple", [1, 3])
+def test_multiples_of_the_period_of_a_load_are_periods(multiple):
+    driven = oscillator("-0.1*x_dot + F*cos(W*t)", F=1, W=2)
+    found = periodic_motion(driven, State([-0.3], [0.2]), period=f"{multiple}*2*pi/W")
+    # x = a cos 2t + b sin 2t: -3 a + 0.2 b = 1, -3 b - 0.2 a = 0
+    assert found.state.q[0] == pytest.approx(-3 / 9.04, abs=1e-9)
+    assert np.abs(found.multipliers) == pytest.approx([np.exp(-0.05 * multiple * np.pi)] * 2, abs=1e-8)
+
+
+def test_a_load_of_no_strength_leaves_a_section_to_fix_the_period():
+    damped = oscillator("0.5*(1 - x**2)*x_dot + F*cos(3*t)", F=0)
+    found = periodic_motion(damped, State([2.0], [0.0]), period=6.4, section="x_dot")
+    again = simulate(damped, found.state, t_end=2 * found.period)
+    assert again.q == pytest.approx(found.state.q, abs=1e-8)
+
+
+@pytest.mark.parametrize("damping", [0.02, -0.3])
+def test_an_equilibrium_is_no_periodic_motion(damping):
+    with pytest.raises(ComputationError, match="an equilibrium has no period"):
+        periodic_motion(oscillator(f"0.6 - {damping}*x_dot"), State([0.1], [0.0]), period=6.5, section="x_dot")
+
+
+def test_a_section_that_the_motion_touches_is_refused():
+    with pytest.raises(ComputationError, match="touches the section"):
+        periodic_motion(oscillator("0"), State([1.0], [0.0]), period=2 * np.pi, section="x - 1")

@@ -22,7 +22,7 @@ from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, RANK, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from hybrid.contact.complementarity import ContactLCP
     from hybrid.contact.impacts.impact import ImpactProblem
@@ -34,6 +34,7 @@ __all__ = [
     "joint_impulse",
     "other_impulses",
     "solved",
+    "solved_impulses",
 ]
 
 
@@ -212,12 +213,38 @@ def joint_impulse(
         return attrs.evolve(known, values=joint_duals(problem, gamma, given, known.values))
     asked = impulse_question(problem, gamma, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
-    values = np.zeros(len(gamma)) if nothing_happens else asked.forces(solved(asked.question))
-    size = float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
-    if _is_lost(problem, values, size):
-        # as where a hinged body jams, and its Delassus operator is singular but for rounding
-        raise ComputationError(f"{_NONE}, but for impulses so large that rounding decides what they do")
-    return Impulses(values, (), warnings=(asked.note,) if asked.note else _several(problem, asked, values, size))
+    values = np.zeros(len(gamma)) if nothing_happens else solved_impulses(problem, gamma, asked)
+    return Impulses(values, (), warnings=(asked.note,) if asked.note else _several(problem, asked, gamma, values))
+
+
+def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: ContactLCP) -> NDArray[np.float64]:
+    """The first impulses of a question that more than rounding decides.
+
+    Where the Delassus operator is singular but for rounding, as where a hinged body jams, huge impulses solve it, too.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    gamma : array, (r,)
+        Contact velocities before.
+    asked : ContactLCP
+
+    Returns
+    -------
+    array, (r,)
+
+    Raises
+    ------
+    ComputationError
+        There are none.
+    """
+    size, lost = _size(problem, gamma), ""
+    for z in _solutions(asked.question):
+        P = asked.forces(z)
+        if not _is_lost(problem, P, size):
+            return P
+        lost = ", but for impulses so large that rounding decides what they do"
+    raise ComputationError(_NONE + lost)
 
 
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
@@ -291,18 +318,36 @@ def solved(question: lcp.LCP) -> NDArray[np.float64]:
     ComputationError
         There is none, or it was not found.
     """
+    for z in _solutions(question):
+        return z
+    raise ComputationError(_NONE)
+
+
+def _solutions(question: lcp.LCP) -> Iterator[NDArray[np.float64]]:
+    """What Lemke's method finds, then all solutions, where there are few unknowns."""
     solution = lcp.Lemke().solve(question)
     if solution.status is lcp.Status.SOLVED:
-        return solution.z
-    found = lcp.enumerate_solutions(question) if question.n <= _MAX_COUNTED else None
-    if found is None or found.is_empty:
-        raise ComputationError(_NONE)
-    return np.asarray(found.isolated[0] if len(found.isolated) else found.continua[0].vertices[0], dtype=np.float64)
+        yield solution.z
+    if question.n <= _MAX_COUNTED:
+        yield from _all_solutions(question)
 
 
-def _several(problem: ImpactProblem, asked: ContactLCP, values: NDArray[np.float64], size: float) -> tuple[str, ...]:
+def _all_solutions(question: lcp.LCP) -> list[NDArray[np.float64]]:
+    """The isolated solutions, and the vertices of continua."""
+    found = lcp.enumerate_solutions(question)
+    return [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
+
+
+def _size(problem: ImpactProblem, gamma: NDArray[np.float64]) -> float:
+    """Of the contact velocities."""
+    return float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
+
+
+def _several(
+    problem: ImpactProblem, asked: ContactLCP, gamma: NDArray[np.float64], values: NDArray[np.float64]
+) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities, or would but for rounding."""
-    M, q = asked.question.M, asked.question.q
+    M, q, size = asked.question.M, asked.question.q, _size(problem, gamma)
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
         return ()  # positive definite: one solution, whatever q
     if asked.question.n > _MAX_COUNTED:
@@ -341,10 +386,8 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     asked = impulse_question(problem, gamma, np.zeros(len(problem.elements)))
     if asked.note or asked.question.n > _MAX_COUNTED:
         return []
-    found = lcp.enumerate_solutions(asked.question)
-    points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
     size = float(np.max(np.abs(gamma), initial=0.0))
-    ways = [asked.forces(z) for z in points]
+    ways = [asked.forces(z) for z in _all_solutions(asked.question)]
     return [
         way
         for way in ways
@@ -357,9 +400,7 @@ def _others(
     problem: ImpactProblem, asked: ContactLCP, question: lcp.LCP, values: NDArray[np.float64], size: float
 ) -> int:
     """How many solutions of a question next to the one asked give other velocities than ``values`` do."""
-    found = lcp.enumerate_solutions(question)
-    points = [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
-    ways = [asked.forces(z) - values for z in points]
+    ways = [asked.forces(z) - values for z in _all_solutions(question)]
     return sum(
         bool(np.max(np.abs(problem.G @ way), initial=0.0) > _SAME * size)
         for way in ways

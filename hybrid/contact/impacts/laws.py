@@ -20,7 +20,7 @@ from hybrid.contact.impacts.impulse_lcp import (
     impulse_question,
     joint_impulse,
     other_impulses,
-    solved,
+    solved_impulses,
 )
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
@@ -126,7 +126,7 @@ def _largest_share(problem: ImpactProblem, compression: Array, preload: Array, e
     def excess(share: float) -> float:
         """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
         asked = impulse_question(problem, gamma, share * preload)
-        P = asked.forces(solved(asked.question))
+        P = solved_impulses(problem, gamma, asked)
         excess = float(max(_excesses(problem, gamma, compression, e, P))) / size
         return 0.0 if abs(excess) <= _ROUNDING else excess
 

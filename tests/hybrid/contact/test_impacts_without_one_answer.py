@@ -88,3 +88,20 @@ def test_a_motion_through_such_an_impact_says_it_once_and_its_derivatives_say_it
     assert " ".join(capsys.readouterr().out.split()).count("impulses of compression are not unique") == 1
     assert main(["sensitivity", "ladder_in_corner", *words, "--terminal=theta", "--wrt=e"]) == 0
     assert "impulses of compression are not unique" in " ".join(capsys.readouterr().out.split())
+
+
+def test_impulses_that_are_rounding_do_not_hide_those_of_the_law():
+    # two bodies' coordinates and four directions: the Delassus operator is singular, but for rounding
+    M = np.array([[2.437, 2.206], [2.206, 4.74]])
+    N, T = np.array([[0.96, 1.94], [-0.94, 1.69]]), np.array([[0.45, 1.64], [-1.27, 0.11]])
+    v, e = np.array([0.46312988343369577, -2.049401790990728]), (0.3, 0.9)
+    contacts = [
+        NumericContact(name, W_N=N[k], gap_dot=N[k] @ v, W_T=T[k], slip=[T[k] @ v], friction=3, restitution=e[k])
+        for k, name in enumerate(("c0", "c1"))
+    ]
+    found = resolve_numbers(NumericState(M, np.zeros(2), contacts, v=v), law=NewtonImpact())
+    # c0 separates and c1 sticks: its normal velocity turns to e times, its slip ends
+    after = np.linalg.solve([N[1], T[1]], [-e[1] * N[1] @ v, 0.0])
+    P = np.linalg.solve(np.column_stack([N[1], T[1]]), M @ (after - v))
+    assert abs(P[1]) < 3 * P[0] and N[0] @ after + e[0] * N[0] @ v > 0.0
+    np.testing.assert_allclose(found.v_after, after, rtol=1e-12)

@@ -21,6 +21,7 @@ from lcp.kernels.admission import reciprocal
 from lcp.kernels.compiled import compiled, finite
 from lcp.kernels.relaxation import branching_index, fix, is_positive, is_stale, renew, restore
 from lcp.kernels.signs import lowest_four, lowest_one, lowest_three, lowest_two
+from lcp.kernels.sizes import are_near
 from lcp.kernels.transforms import MAX_TRANSFORMS, point_of_basis, room, solving_bases
 from lcp.problem import FloatArray
 from lcp.tolerances import ZERO
@@ -205,7 +206,10 @@ def every_solution(M: FloatArray, q: FloatArray, Z: FloatArray) -> int:
         The number of solutions c if bounds of all rounding errors prove that these are all, isolated, and
         different; -1 - c if that is undecided: there may be continua (then some are points of them), or fewer or
         more solutions than those c that double precision finds. Of more than k solutions the rest is counted only.
+        -1 where an entry other than zero is not between 1e-70 and 1e70 in modulus: products of a few may vanish.
     """
+    if not (are_near(M.ravel()) and are_near(q)):
+        return -1
     found = _found(M, q, Z)
     total = 0.0
     for k in range(min(found, Z.shape[0])):

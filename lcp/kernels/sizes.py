@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from lcp.kernels.compiled import compiled, inlined
 
-__all__ = ["ALL_CLEAR", "CLEAR", "LEAST", "MOST", "TINY", "bits", "has_negative", "modulus"]
+__all__ = ["ALL_CLEAR", "CLEAR", "LEAST", "MOST", "TINY", "are_near", "bits", "has_negative", "modulus"]
 
 # A minor of order four is 24 products of four entries, each rounded at most six times: 144 half units of 2**-52.
 CLEAR = 2.0**-44
@@ -49,6 +49,21 @@ def modulus(x: float) -> float:
     float
     """
     return np.int64(bits(x) & MODULUS).view(np.float64)
+
+
+@compiled
+def are_near(entries: npt.NDArray[np.float64]) -> bool:
+    """Whether products of a few entries neither vanish nor overflow: all are zero or between `LEAST` and `MOST`.
+
+    Parameters
+    ----------
+    entries : ndarray of float64, shape (N,)
+
+    Returns
+    -------
+    bool
+    """
+    return all(not (entry != 0.0 and not LEAST <= abs(entry) <= MOST) for entry in entries)
 
 
 @compiled

@@ -44,6 +44,20 @@ def test_thin_solver_ends_as_lemke_does_or_hands_over(family):
             assert (z >= 0).all()
 
 
+def test_a_search_leaves_entries_alone_whose_products_vanish():
+    M = np.array(
+        [
+            [9.681479787123296e-122, 6.842277657836021e-49, 0.0, 262144.0],
+            [1.130782121458166e74, 2.923003274661806e48, 0.0, -7.62939453125e-06],
+            [1.8367099231598242e-40, -4.9784122222889134e-60, -1.3952482803738708e-104, 5.0052077379577523e-147],
+            [1.2689709186578246e-116, -2.325883917745942e136, 2.817681462947307e-132, -1.262177448353619e-29],
+        ]
+    )
+    q = np.array([-3.3409558876152446e-52, 68719476736.0, 0.0625, 0.0])
+    for scale in (1.0, 1e-70):  # the largest entries, or the smallest ones alone, are out of range
+        assert cones.every_solution(scale * M, q, np.empty((8, 4))) == -1
+
+
 @pytest.mark.parametrize("n", [1, 2, 4, 8, 16])
 def test_thin_solver_hardly_ever_hands_over(n):
     rng, failed = np.random.default_rng(n), 0

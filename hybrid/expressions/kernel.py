@@ -23,7 +23,8 @@ _ARRAYS: Mapping[str, Any] = {
     "__builtins__": {},
     **{name: function.arrays for name, function in FUNCTIONS.items()},
     "power": np.power,
-    "pi": np.pi,
+    "pi": np.float64(np.pi),
+    "zero": np.float64(0.0),  # divides; a plain one raises
     "nan": np.nan,
     "inf": np.inf,
 }
@@ -32,6 +33,8 @@ _SCALARS: Mapping[str, Any] = {
     **_ARRAYS,
     **{name: function.floats for name, function in FUNCTIONS.items()},
     "power": math.pow,  # refuses what has no real value, which ** would make complex
+    "pi": math.pi,
+    "zero": 0.0,
 }
 
 _MINUS = "(-1.0)"
@@ -260,10 +263,11 @@ def _written(graph: Graph, node: int, arguments: Sequence[str]) -> str:
         if arguments[0] == _MINUS:
             return "(-" + "*".join(arguments[1:]) + ")"
         return "(" + "*".join(arguments) + ")"
-    if operation == "/":
-        return f"({arguments[0]}/{arguments[1]})"
-    if operation == "**":
-        return _power(graph, node, arguments)
+    if operation in ("/", "**"):
+        above, below = (
+            "zero" if graph.values[i] == 0 else text for i, text in zip(graph.arguments[node], arguments, strict=True)
+        )
+        return f"({above}/{below})" if operation == "/" else _power(graph, node, (above, below))
     if operation in FUNCTIONS:
         return f"{operation}({', '.join(arguments)})"
     raise KeyError(value)

@@ -112,6 +112,7 @@ class Rest:
 
 _STALLED = 256.0  # a step of so few rounding units of the time makes no headway
 _PATIENCE = 20
+_COLLAPSED, _MANY = 1e-8, 2000  # so many steps below such a share of the longest: rounding of its rates holds an arc
 
 
 @attrs.frozen(eq=False)
@@ -248,7 +249,9 @@ class _Way:
     start: float = attrs.field(init=False)
     turns: bool = attrs.field(init=False)
     steps: list[Step] = attrs.field(factory=list)
+    longest: float = 0.0  # step
     stalled: int = 0
+    collapsed: int = 0
 
     @start.default
     def _time_of_start(self) -> float:
@@ -296,9 +299,12 @@ class _Way:
     def _pass(self, step: Step) -> FollowedArc | None:
         """Go to the end of a step without events, back onto the constraints."""
         self.steps.append(step)
-        self.stalled = self.stalled + 1 if step.end - step.start <= _STALLED * _EPSILON * abs(step.end) else 0
+        duration = step.end - step.start
+        self.longest = max(self.longest, duration)
+        self.stalled = self.stalled + 1 if duration <= _STALLED * _EPSILON * abs(step.end) else 0
+        self.collapsed = self.collapsed + 1 if duration <= _COLLAPSED * self.longest else 0
         self.t, self.y = step.end, self._projected(step.end, step.last)
-        if self.stalled > _PATIENCE:
+        if self.stalled > _PATIENCE or self.collapsed > _MANY:
             return self._followed(failure="")
         if self.stepper.is_finished:
             return self._followed()

@@ -48,7 +48,7 @@ class Termination(Enum):
     MAX_EVENTS = "the largest number of events was reached"
     UNDEFINED = "an expression of the declaration has no finite value"
     SINGULAR_MASS = "the mass matrix became singular"
-    STEP_SIZE = "the step size fell below what floating point resolves"
+    STEP_SIZE = "the step size fell to where rounding leaves no headway"
     INTERRUPTED = "the computation was interrupted"
 
     @property

@@ -52,6 +52,7 @@ def energy(motion):
         (body("y - (0.01*x**2)**0.5"), {"x": -0.1, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, None, "floor"),
         (body(constraint="y - sqrt((x - 0.2)**2)"), {"x": 0, "x_dot": 1}, None, "wire"),
         (body("y - max(t - 0.2, 0)"), {"x": 0, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.2, "floor"),
+        (body("y - atan2(x, 2*abs(x))"), {"x": 0.1, "x_dot": -1, "gap.floor": 0, "y_dot": 0}, 0.1, "floor"),
         (body("y - 0.5*sign(x + 0.1)"), {"x": -0.4, "x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}, 0.3, "floor"),
     ],
 )
@@ -62,6 +63,15 @@ def test_a_motion_that_is_guided_over_a_kink_ends_there_with_its_energy(mechanis
     assert f"{name!r} has a kink there" in motion.cause
     assert t is None or motion.t == pytest.approx(t, abs=1e-9)
     assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), abs=1e-9)
+
+
+def test_a_motion_whose_rates_are_rounding_near_a_cusp_ends_in_seconds_by_name():
+    """The curvature of 1/(1 + |x|), written as a quotient that is 0/0 at the cusp, loses all digits beside it."""
+    cusp = body("y - abs(x)/(x**2 + abs(x))")
+    start = solve_state(cusp, {"x": 0.1, "x_dot": -3, "gap.floor": 0, "gap_dot.floor": 0})
+    motion = simulate(cusp, start, t_end=1.0)
+    assert motion.termination is Termination.STEP_SIZE
+    assert 0.0 < motion.q[0] < 1e-5
 
 
 @pytest.mark.parametrize("gap", ["y - 0.3*atan2(x, -2)", "y - 0.3*atan(1/x)"])

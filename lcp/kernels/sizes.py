@@ -63,7 +63,10 @@ def are_near(entries: npt.NDArray[np.float64]) -> bool:
     -------
     bool
     """
-    return all(not (entry != 0.0 and not LEAST <= abs(entry) <= MOST) for entry in entries)
+    found = True
+    for entry in entries:
+        found &= entry == 0.0 or LEAST <= abs(entry) <= MOST
+    return found
 
 
 @compiled

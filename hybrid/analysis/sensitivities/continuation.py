@@ -24,7 +24,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
-from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROUNDING
+from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROOT, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,8 @@ class Continuation:
         Of the parameter along the branch.
     motions : tuple of PeriodicMotion
     changes : tuple of StabilityChange
-        In the order of the branch.
+        In the order of the branch: where a multiplier is on another side of the unit circle than at the point before.
+        What leaves it and comes back between two points is not seen.
     ending : str
         Why it ends: the value asked for was reached, or where and why the motion ceases to have a derivative.
     """
@@ -276,20 +277,40 @@ def _is_sided(branch: _Branch, point: Shot) -> bool:
 
 
 def _changes(branch: _Branch, before: Shot | None, after: Shot, direction: Array) -> list[StabilityChange]:
-    if before is None or (abs(_largest(branch, before)) - 1) * (abs(_largest(branch, after)) - 1) >= 0:
+    """Where multipliers, each by its place in the order of falling modulus, cross the circle; a pair crosses once."""
+    if before is None:
         return []
+    sides = [np.abs(branch.shooting.multipliers(point)) - 1.0 for point in (before, after)]
+    changes: list[StabilityChange] = []
+    for place in range(min(map(len, sides))):
+        first, last = (side[place] for side in sides)
+        if first * last < 0 and min(abs(first), abs(last)) > ON_CIRCLE:
+            found = _change(branch, before, after, direction, place)
+            if not (
+                changes
+                and found.kind == "torus"
+                and abs(changes[-1].value - found.value) <= ROOT * (1.0 + abs(found.value))
+            ):
+                changes.append(found)
+    return changes
+
+
+def _change(branch: _Branch, before: Shot, after: Shot, direction: Array, place: int) -> StabilityChange:
     start, end = branch.place(before), branch.place(after)
     met: list[Shot] = []
+
+    def multiplier(point: Shot) -> complex:
+        return complex(branch.shooting.multipliers(point)[place])
 
     def excess(share: float) -> float:
         point = branch.correct(start + share * (end - start), direction)
         if not isinstance(point, Shot):
             raise ComputationError("the branch is lost between two of its points")
         met.append(point)
-        return abs(_largest(branch, point)) - 1.0
+        return abs(multiplier(point)) - 1.0
 
     crossing(excess, 0.0, 1.0, xtol=RESOLVED, rtol=ROUNDING)
-    nearest = min(met, key=lambda point: abs(abs(_largest(branch, point)) - 1.0))
-    multiplier = _largest(branch, nearest)
-    kind = "torus" if abs(multiplier.imag) > _SIDE else "fold" if multiplier.real > 0 else "flip"
-    return [StabilityChange(branch.value(nearest), kind, multiplier)]
+    nearest = min(met, key=lambda point: abs(abs(multiplier(point)) - 1.0))
+    found = multiplier(nearest)
+    kind = "torus" if abs(found.imag) > _SIDE else "fold" if found.real > 0 else "flip"
+    return StabilityChange(branch.value(nearest), kind, found)

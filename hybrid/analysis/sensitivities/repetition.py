@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.equations import Terms
-from hybrid.tolerances import CLEAR, INTEGRATED, ROUNDING
+from hybrid.dynamics.state import State
+from hybrid.errors import ComputationError, StateError
+from hybrid.motion.simulate import simulate
+from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +25,8 @@ __all__ = ["why_not_periodic"]
 Array = NDArray[np.float64]
 
 _SAMPLES = 64
-_OFFSET = (3 - np.sqrt(5)) / 2  # of the samples: no load that jumps at a fraction of its period jumps at one of them
-_SHARES = (1.0, _OFFSET, np.sqrt(0.5))  # of the period, by which times are shifted
+_OFFSET = (3 - np.sqrt(5)) / 2
+_SHARES = (_OFFSET, np.sqrt(0.5))  # of the period, by which times are shifted
 _MOVES = 100 * INTEGRATED  # of the states: what moves less is not told from what stays
 
 
@@ -49,39 +52,51 @@ def why_not_periodic(
         Empty if nothing does.
     """
     t, duration = trajectory.t_start, trajectory.t - trajectory.t_start
-    times = t + duration * (np.arange(_SAMPLES) + _OFFSET) / _SAMPLES
-    q, v = trajectory.sample(times)
-    states, parameters = np.concatenate([q, v], axis=-1), trajectory.parameters
     if section is not None:
+        times = t + duration * (np.arange(_SAMPLES) + _OFFSET) / _SAMPLES
+        q, v = trajectory.sample(times)
+        states, parameters = np.concatenate([q, v], axis=-1), trajectory.parameters
         extent = np.ptp(states, axis=0)
         if np.max(extent[kept]) <= _MOVES * np.max(np.abs(states[:, kept])):
             return "the motion found stays where it is: an equilibrium has no period; give a guess farther from it"
         slope = section.slope(np.array([t]), states[:1], parameters)[0, : len(flow)]
         if abs(slope @ flow) * duration <= CLEAR * (np.abs(slope) @ extent):
             return "the motion found touches the section and does not cross it; give another section"
-    changes = _changes(trajectory, times, q, v)
-    if section is not None:
-        values = [section.value(times + share * duration, states, parameters) for share in (0.0, *_SHARES)]
-        changes.append(_change(values))
-        if any(most > ROUNDING * size for _, most, size in changes):
+        shifted = [times + share * duration for share in (0.0, *_SHARES)]
+        terms = [trajectory.dynamics.at(parameters).terms(q, v, t=moved) for moved in shifted]
+        found = [[getattr(item, field.name) for item in terms] for field in attrs.fields(Terms)]
+        found.append([section.value(moved, states, parameters) for moved in shifted])
+        if not all(map(_are_constant, found)):
             return "forces or surfaces, or the section, depend on time: give the period of what drives the mechanism"
-    if any(apart > INTEGRATED * most + ROUNDING * size for apart, most, size in changes):
-        return (
-            f"forces or surfaces are not the same {duration:.6g} later, so that the motion does not repeat: give a "
-            "period of what drives the mechanism, as exactly as by an expression of its parameters"
+    if _ends_alike(trajectory, kept):
+        return ""
+    return (
+        f"what drives the motion is not the same {duration:.6g} later, so that it does not repeat: give a period of "
+        "the load, as exactly as by an expression of its parameters"
+    )
+
+
+def _are_constant(values: Sequence[Array]) -> bool:
+    """Whether a quantity is the same at all times that were tried."""
+    first, *others = values
+    limit = ROUNDING * np.max(np.abs(first), initial=0.0)
+    return all(bool(np.max(np.abs(other - first), initial=0.0) <= limit) for other in others)
+
+
+def _ends_alike(trajectory: Trajectory, kept: Sequence[int]) -> bool:
+    """Whether the motion from the same state a period later ends in the same state."""
+    duration = trajectory.t - trajectory.t_start
+    start = State(trajectory.q_start, trajectory.v_start, trajectory.t)
+    try:
+        again = simulate(
+            trajectory.dynamics,
+            start,
+            t_end=trajectory.t + duration,
+            law=trajectory.law,
+            parameters=trajectory.parameters,
         )
-    return ""
-
-
-def _changes(trajectory: Trajectory, times: Array, q: Array, v: Array) -> list[tuple[float, float, float]]:
-    """Of every term of the equations: by how much it differs a period later, at any time, and its size."""
-    dynamics, duration = trajectory.dynamics.at(trajectory.parameters), trajectory.t - trajectory.t_start
-    shifted = [dynamics.terms(q, v, t=times + share * duration) for share in (0.0, *_SHARES)]
-    return [_change([getattr(terms, field.name) for terms in shifted]) for field in attrs.fields(Terms)]
-
-
-def _change(values: Sequence[Array]) -> tuple[float, float, float]:
-    first, later, *others = values
-    apart = float(np.max(np.abs(later - first), initial=0.0))
-    most = max(apart, *(float(np.max(np.abs(other - first), initial=0.0)) for other in others))
-    return apart, most, float(np.max(np.abs(first), initial=0.0))
+    except (ComputationError, StateError):  # as where the table is no longer where the body touches it
+        return False
+    ends = np.concatenate([trajectory.q, trajectory.v])[kept], np.concatenate([again.q, again.v])[kept]
+    size = float(np.max(np.abs(ends[0]), initial=0.0))
+    return again.termination.is_complete and bool(np.max(np.abs(ends[1] - ends[0]), initial=0.0) <= AGREEING * size)

@@ -218,7 +218,7 @@ def oscillator(force, **parameters):
 
 @pytest.mark.parametrize(
     ("asked", "reason"),
-    [({"period": 3.3, "section": "x_dot - 0.2"}, "depend on time"), ({"period": 2.0}, "are not the same 2 later")],
+    [({"period": 3.3, "section": "x_dot - 0.2"}, "depend on time"), ({"period": 2.0}, "is not the same 2 later")],
 )
 def test_what_closes_once_under_another_period_of_the_load_is_not_periodic(asked, reason):
     driven = oscillator("-0.1*x_dot + cos(2*t)")
@@ -251,3 +251,34 @@ def test_an_equilibrium_is_no_periodic_motion(damping):
 def test_a_section_that_the_motion_touches_is_refused():
     with pytest.raises(ComputationError, match="touches the section"):
         periodic_motion(oscillator("0"), State([1.0], [0.0]), period=2 * np.pi, section="x - 1")
+
+
+@pytest.mark.parametrize(
+    "load", ["sin(2*pi*t) + 1e6*max(0, cos(pi*(t - 0.5)) - 0.99999)", "sqrt(1.0000001 - (t - 0.5)**2)"]
+)
+def test_a_pulse_of_another_period_and_a_load_that_ends_are_seen(load):
+    driven = oscillator(f"-x_dot + {load}")
+    with pytest.raises(ComputationError, match="is not the same 1 later"):
+        periodic_motion(driven, State([0.0], [0.0]), period=1)
+
+
+def test_a_period_is_one_at_late_times_too():
+    found = periodic_motion(oscillator("-0.1*x_dot + cos(3*t)"), State([0.0], [0.0], 1e5), period="2*pi/3")
+    # modulus of the response: 1/|1 - 9 + 0.3i|
+    assert np.hypot(found.state.q[0], found.state.v[0] / 3) == pytest.approx(1 / np.hypot(8, 0.3), abs=1e-8)
+
+
+def test_a_multiplier_that_crosses_the_circle_below_a_larger_one_is_reported():
+    """Moduli exp(0.05 pi) and exp(-p pi/2): the second pair crosses at p = 0."""
+    pair = derive(
+        Mechanism(
+            name="pair",
+            coordinates=["x", "y"],
+            parameters={"p": 0.05},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="(x**2 + 1.5*y**2)/2"),
+            forces={"x": "0.1*x_dot + cos(2*t)", "y": "-p*y_dot + cos(2*t)"},
+        )
+    )
+    branch = continue_periodic(pair, State([-0.3, -0.4], [0.0, 0.0]), parameter="p", to=-0.05, period="pi")
+    assert [change.kind for change in branch.changes] == ["torus"]
+    assert branch.changes[0].value == pytest.approx(0.0, abs=1e-6)

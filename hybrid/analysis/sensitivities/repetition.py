@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.equations import Terms
 from hybrid.dynamics.state import State
 from hybrid.errors import ComputationError, StateError
+from hybrid.motion.recorded import Termination
 from hybrid.motion.simulate import simulate
 from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, ROUNDING
 
@@ -97,6 +98,8 @@ def _ends_alike(trajectory: Trajectory, kept: Sequence[int]) -> bool:
         )
     except (ComputationError, StateError):  # as where the table is no longer where the body touches it
         return False
+    if again.termination is Termination.INTERRUPTED:
+        raise KeyboardInterrupt
     ends = np.concatenate([trajectory.q, trajectory.v])[kept], np.concatenate([again.q, again.v])[kept]
     size = float(np.max(np.abs(ends[0]), initial=0.0))
     return again.termination.is_complete and bool(np.max(np.abs(ends[1] - ends[0]), initial=0.0) <= AGREEING * size)

@@ -1,5 +1,6 @@
 """Periodic motions through impacts and stick-slip: multipliers, windows of stability, and what stops a continuation."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from hybrid import (
     simulate,
 )
 from hybrid.contact import NewtonImpact
+from hybrid.motion import Termination
 from tests.catalogue import dynamics_of
 
 UNIT = {"g": 1, "Omega": 1, "e": 0.5}
@@ -266,6 +268,15 @@ def test_a_period_is_one_at_late_times_too():
     found = periodic_motion(oscillator("-0.1*x_dot + cos(3*t)"), State([0.0], [0.0], 1e5), period="2*pi/3")
     # modulus of the response: 1/|1 - 9 + 0.3i|
     assert np.hypot(found.state.q[0], found.state.v[0] / 3) == pytest.approx(1 / np.hypot(8, 0.3), abs=1e-8)
+
+
+def test_an_interrupt_while_a_motion_is_followed_once_more_is_no_statement_about_it(monkeypatch):
+    def interrupted(*arguments, **options):
+        return attrs.evolve(simulate(*arguments, **options), termination=Termination.INTERRUPTED)
+
+    monkeypatch.setattr("hybrid.analysis.sensitivities.repetition.simulate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        periodic_motion(oscillator("-0.1*x_dot + cos(2*t)"), State([-0.3], [0.2]), period="pi")
 
 
 def test_a_multiplier_that_crosses_the_circle_below_a_larger_one_is_reported():

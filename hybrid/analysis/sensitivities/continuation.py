@@ -115,8 +115,7 @@ class _Branch:
             if isinstance(point, Refusal):
                 return point
             if point.size <= _CLOSED:
-                reason = self.shooting.why_not_periodic(point)
-                return Refusal(self.t, reason, is_proven=False) if reason else point
+                return point
             if point.size > 2 * previous:
                 return None
             previous = point.size
@@ -125,6 +124,12 @@ class _Branch:
             right = np.append(point.residual, 0.0)
             place = place - basis @ np.linalg.lstsq(matrix, right, rcond=CANCELLED)[0]
         return None
+
+    def accepted(self, place: Array, direction: Array) -> Shot | Refusal | None:
+        """The same for a point of the branch, which must be a motion that repeats."""
+        point = self.correct(place, direction)
+        reason = self.shooting.why_not_periodic(point) if isinstance(point, Shot) else ""
+        return Refusal(self.t, reason, is_proven=False) if reason else point
 
 
 @checks_arguments
@@ -201,12 +206,12 @@ def _followed(branch: _Branch, point: Shot, start: float, to: float, max_points:
     along = np.zeros(len(branch.scale))
     along[-1] = np.sign(to - start)
     direction = branch.tangent(point, along)
-    points, changes, sided = [point], [], point if _is_sided(branch, point) else None
+    points, changes, sided = [point], list[StabilityChange](), dict.fromkeys(_excesses(branch, point), point)
     step, ending = _FIRST, f"the branch has {max_points} points"
     sense = np.sign(to - start)
     while len(points) < max_points:
         place = branch.place(point)
-        found = branch.correct(place + step * direction, direction)
+        found = branch.accepted(place + step * direction, direction)
         if not isinstance(found, Shot) or _pattern(found) != _pattern(point):
             step /= 2
             if step < _SHORTEST:
@@ -217,9 +222,8 @@ def _followed(branch: _Branch, point: Shot, start: float, to: float, max_points:
         if last:
             found = _at(branch, point, found, to) or found
         points.append(found)
-        if _is_sided(branch, found):
-            changes += _changes(branch, sided, found, direction)
-            sided = found
+        changes += _changes(branch, sided, found, direction)
+        sided |= dict.fromkeys(_excesses(branch, found), found)
         if last:
             ending = f"{branch.name} = {to:g} was reached"
             break
@@ -263,36 +267,28 @@ def _at(branch: _Branch, point: Shot, beyond: Shot, to: float) -> Shot | None:
     place[-1] = to / branch.scale[-1]
     fixed = np.zeros(len(place))
     fixed[-1] = 1.0
-    found = branch.correct(place, fixed)
+    found = branch.accepted(place, fixed)
     return found if isinstance(found, Shot) else None
 
 
-def _largest(branch: _Branch, point: Shot) -> complex:
-    multipliers = branch.shooting.multipliers(point)
-    return complex(multipliers[0]) if len(multipliers) else 0j
+def _excesses(branch: _Branch, point: Shot) -> dict[int, float]:
+    """By how much moduli of multipliers exceed 1, by place in the order of falling modulus; none of those on it."""
+    excesses = np.abs(branch.shooting.multipliers(point)) - 1.0
+    return {place: excess for place, excess in enumerate(excesses.tolist()) if abs(excess) > ON_CIRCLE}
 
 
-def _is_sided(branch: _Branch, point: Shot) -> bool:
-    return abs(abs(_largest(branch, point)) - 1.0) > ON_CIRCLE
-
-
-def _changes(branch: _Branch, before: Shot | None, after: Shot, direction: Array) -> list[StabilityChange]:
-    """Where multipliers, each by its place in the order of falling modulus, cross the circle; a pair crosses once."""
-    if before is None:
-        return []
-    sides = [np.abs(branch.shooting.multipliers(point)) - 1.0 for point in (before, after)]
+def _changes(branch: _Branch, sided: dict[int, Shot], after: Shot, direction: Array) -> list[StabilityChange]:
+    """Where multipliers cross the circle after the points at which each was last on a side; a pair crosses once."""
     changes: list[StabilityChange] = []
-    for place in range(min(map(len, sides))):
-        first, last = (side[place] for side in sides)
-        if first * last < 0 and min(abs(first), abs(last)) > ON_CIRCLE:
-            found = _change(branch, before, after, direction, place)
-            if not (
-                changes
-                and found.kind == "torus"
-                and abs(changes[-1].value - found.value) <= ROOT * (1.0 + abs(found.value))
-            ):
-                changes.append(found)
-    return changes
+    for place, excess in _excesses(branch, after).items():
+        before = sided.get(place)
+        if before is None or _excesses(branch, before)[place] * excess > 0:
+            continue
+        found = _change(branch, before, after, direction, place)
+        same = ROOT * (1.0 + abs(found.value))
+        if not any(item.kind == found.kind == "torus" and abs(item.value - found.value) <= same for item in changes):
+            changes.append(found)
+    return sorted(changes, key=lambda item: item.value * float(np.sign(direction[-1])))
 
 
 def _change(branch: _Branch, before: Shot, after: Shot, direction: Array, place: int) -> StabilityChange:

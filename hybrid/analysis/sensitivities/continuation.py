@@ -9,16 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.gauss import sizes_of
-from hybrid.analysis.sensitivities.periodic import (
-    ON_CIRCLE,
-    PeriodicMotion,
-    Shooting,
-    Shot,
-    StabilityChange,
-    periodic_of,
-    solve_closed,
-)
+from hybrid.analysis.sensitivities.periodic import ON_CIRCLE, PeriodicMotion, StabilityChange, periodic_of
 from hybrid.analysis.sensitivities.refusal import Refusal
+from hybrid.analysis.sensitivities.shooting import Shooting, Shot, solve_closed
 from hybrid.analysis.sensitivities.smoothness import nearest_dip
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing

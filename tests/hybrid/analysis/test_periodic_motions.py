@@ -3,6 +3,7 @@
 import attrs
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from hybrid import (
     ComputationError,
@@ -270,13 +271,49 @@ def test_a_period_is_one_at_late_times_too():
     assert np.hypot(found.state.q[0], found.state.v[0] / 3) == pytest.approx(1 / np.hypot(8, 0.3), abs=1e-8)
 
 
-def test_an_interrupt_while_a_motion_is_followed_once_more_is_no_statement_about_it(monkeypatch):
-    def interrupted(*arguments, **options):
-        return attrs.evolve(simulate(*arguments, **options), termination=Termination.INTERRUPTED)
+@pytest.mark.parametrize("last", [0, 1])
+def test_an_interrupt_while_a_motion_is_followed_is_no_statement_about_it(monkeypatch, last):
+    starts = []
 
-    monkeypatch.setattr("hybrid.analysis.sensitivities.repetition.simulate", interrupted)
+    def interrupted(*arguments, **options):
+        starts.append(arguments[1].t)
+        found = simulate(*arguments, **options)
+        late = starts[-1] > 0.0
+        return attrs.evolve(found, termination=Termination.INTERRUPTED) if late >= last else found
+
+    monkeypatch.setattr("hybrid.analysis.sensitivities.shooting.simulate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         periodic_motion(oscillator("-0.1*x_dot + cos(2*t)"), State([-0.3], [0.2]), period="pi")
+    assert len(set(starts)) == 1 + last
+
+
+def test_a_coordinate_far_away_hides_nothing_of_the_others():
+    """Van der Pol's oscillator, whose period SciPy finds, beside a cart that rests at 1e7."""
+
+    def turning(_, y):
+        return y[1]
+
+    turning.direction = -1
+    alone = solve_ivp(
+        lambda _, y: [y[1], (1 - y[0] ** 2) * y[1] - y[0]],
+        (0, 80),
+        [2, 0],
+        "DOP853",
+        events=turning,
+        rtol=1e-13,
+        atol=1e-13,
+    )
+    times = alone.t_events[0]
+    pair = derive(
+        Mechanism(
+            name="pair",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="(x**2 + (y - 1e7)**2)/2"),
+            forces={"x": "(1 - x**2)*x_dot", "y": "-y_dot"},
+        )
+    )
+    found = periodic_motion(pair, State([2.0, 1e7], [0.0, 0.0]), period=6.6, section="x_dot")
+    assert found.period == pytest.approx(times[-1] - times[-2], abs=1e-10)
 
 
 def test_a_multiplier_that_crosses_the_circle_below_a_larger_one_is_reported():

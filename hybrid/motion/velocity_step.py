@@ -31,7 +31,8 @@ Array = NDArray[np.float64]
 _ROUNDING = SUMMED  # of the largest datum of a complementarity problem: zero
 _SOFT = RANK  # of the largest mobility
 _YIELDED = AGREEING  # of the contact velocities
-_MAX_JUDGED = 4  # planar contacts whose ways to slide are tried
+_MAX_JUDGED = 4  # planar contacts of which all ways to slide are tried together
+_WAYS = 8  # of a spatial contact to slide
 _DEPENDENT = NOTHING  # minors of dependent normals vanish up to rounding
 _TURNS = 20  # of the pyramids in one step
 _ALIGNED = NOTHING  # an angle; the friction force is off by its square, its direction by itself
@@ -234,28 +235,36 @@ def _impulses(
 
 
 def _is_unique(problem: ContactProblem) -> bool:
-    """Whether sliding of the planar contacts has one solution for every load, whichever way they slide.
+    """Whether sliding of the contacts has one solution for every load, whichever way they slide, as far as is judged.
 
     So it is if all principal minors of ``G_NN - G_NT diag(s mu)`` are positive (Samelson, Thrall and Wesler 1958), up
-    to those of dependent normals, which vanish.
+    to those of dependent normals, which vanish. Of many contacts, or spatial ones, each and every pair is judged.
     """
     contacts = [element for element in problem.elements if element.normal is not None]
-    if len(contacts) > _MAX_JUDGED or any(len(element.tangential) == 2 for element in contacts):
-        return True
     normals = [element.rows[0] for element in contacts]
     unit = np.sqrt(np.diagonal(problem.G)[normals])
     unit = np.where(unit > 0.0, unit, 1.0)
-    for signs in itertools.product((1.0, -1.0), repeat=len(contacts)):
-        A = problem.G[np.ix_(normals, normals)].copy()
-        for column, (element, sign) in enumerate(zip(contacts, signs, strict=True)):
-            for row in element.tangential:
-                A[:, column] -= sign * float(element.friction) * problem.G[normals, row]
-        A /= np.outer(unit, unit)
-        for size in range(1, len(contacts) + 1):
-            for chosen in itertools.combinations(range(len(contacts)), size):
-                if np.linalg.det(A[np.ix_(chosen, chosen)]) < -_DEPENDENT:
-                    return False
+    columns = [_columns(problem, element, normals) / (unit * unit[j]) for j, element in enumerate(contacts)]
+    is_small = len(contacts) <= _MAX_JUDGED and all(len(element.tangential) < 2 for element in contacts)
+    for size in range(1, (len(contacts) if is_small else 2) + 1):
+        for chosen in itertools.combinations(range(len(contacts)), size):
+            among = [columns[j][:, chosen] for j in chosen]
+            ways = np.array([np.stack(picked) for picked in itertools.product(*among)])
+            if np.min(np.linalg.det(ways)) < -_DEPENDENT:
+                return False
     return True
+
+
+def _columns(problem: ContactProblem, element: ActiveElement, normals: list[int]) -> Array:
+    """Normal accelerations (w, k) per normal force of a contact that slides, in ways of which one is the worst."""
+    row, tangential = element.rows[0], list(element.tangential)
+    ways = np.array([[1.0], [-1.0]])[:, : len(tangential)]
+    if len(tangential) == 2:
+        own = problem.G[row, tangential]
+        angles = np.arctan2(own[1], own[0]) + np.linspace(0.0, 2 * np.pi, _WAYS, endpoint=False)
+        ways = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = problem.G[normals, row] - float(element.friction) * ways @ problem.G[np.ix_(tangential, normals)]
+    return np.asarray(found)
 
 
 def _solution(question: lcp.LCP) -> Array | None:

@@ -14,6 +14,8 @@ from hybrid.contact.compliance.rest import directions_from_rest, first_forces, h
 from hybrid.contact.compliance.status import VANISHING, CompliantForces, ContactStatus, bilateral_forces
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hybrid.contact.compliance.path import Array
 
 __all__ = ["AbstractCompliantFlow"]
@@ -65,7 +67,15 @@ class AbstractCompliantFlow(ABC):
     def pushed(self, y: Array, at: CompliantForces, rows: list[int], impulses: Array) -> Array:
         """The unknowns after impulses in some rows."""
 
-    def is_in_balance(self, at: CompliantForces) -> bool:
+    def begins_pressed(self, at: CompliantForces, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Contacts whose springs push at the start: of those closed to the tolerance, none."""
+        return np.zeros(len(closed), dtype=bool)
+
+    def touching(self, at: CompliantForces, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Contacts that are not apart at the start: those closed to the tolerance."""
+        return closed
+
+    def is_over(self, at: CompliantForces) -> bool:
         """True where nothing moves and the forces leave it so for ever: never known where loads may change in time."""
         return False
 

@@ -33,6 +33,8 @@ from hybrid.tolerances import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from hybrid.contact.impacts.impact import ImpactProblem
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
@@ -155,12 +157,18 @@ class FrozenFlow(AbstractCompliantFlow):
     contacts : tuple of ContactRows
     bilateral : BilateralContacts
         Rigid constraints with friction, which ``G`` has eliminated.
+    load : array, (r,) or None
+        Contact accelerations without contact forces.
+    grown : float
+        Change of normal velocities at which a history under loads is over; 0 for one without.
     """
 
     G: Array
     gamma: Array
     contacts: tuple[ContactRows, ...]
     bilateral: BilateralContacts
+    load: Array | None = None
+    grown: float = 0.0
 
     @classmethod
     def of(
@@ -193,7 +201,8 @@ class FrozenFlow(AbstractCompliantFlow):
     def velocities(self, y: Array) -> Array:
         """Contact velocities, (r,)."""
         k = len(self.contacts)
-        return np.asarray(self.gamma + self.G @ y[k : k + len(self.gamma)])
+        gamma = self.gamma + self.G @ y[k : k + len(self.gamma)]
+        return np.asarray(gamma if self.load is None else gamma + self.load * y[-2])
 
     def slip(self, y: Array, i: int) -> Array:
         """Slip velocity of a force element."""
@@ -202,12 +211,12 @@ class FrozenFlow(AbstractCompliantFlow):
     def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
         """Everything at one state."""
         k, nothing = len(self.contacts), np.zeros(len(self.gamma))
-        gamma = self.velocities(y)
+        gamma, free = self.velocities(y), nothing if self.load is None else self.load
         forces = np.zeros(len(gamma), dtype=gamma.dtype)
         damper, friction, static = self._coefficients
         at = CompliantForces(
             y[:k], gamma[:k], gamma[k:], -self.stiffness * y[:k] - damper * gamma[:k], damper,
-            nothing, self.G, self.G, nothing, friction, static, _NONE, _NONE, forces, self.bilateral,
+            nothing, self.G, self.G, free, friction, static, _NONE, _NONE, forces, self.bilateral,
         )  # fmt: skip
         at.forces[:] = self.forces(at, status)
         return at
@@ -235,8 +244,18 @@ class FrozenFlow(AbstractCompliantFlow):
         held = float(np.linalg.norm(at.forces[self.rows[i][1]]))
         return float(at.holds[i]) + max(margin, VANISHING * self.force(at)) - held
 
-    def is_in_balance(self, at: CompliantForces) -> bool:
-        """True where nothing moves and the forces, which are not zero, leave it so for ever."""
+    def begins_pressed(self, at: CompliantForces, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Contacts whose springs push at the start."""
+        return closed & (at.gap < 0.0) & (at.potential > 0.0)
+
+    def touching(self, at: CompliantForces, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Contacts that are not apart at the start."""
+        return closed & (at.gap <= 0.0)
+
+    def is_over(self, at: CompliantForces) -> bool:
+        """True where loads have made contacts move, or nothing moves and the forces leave it so for ever."""
+        if self.load is not None:
+            return bool(np.max(np.abs(at.gap_dot - self.gamma[: len(at.gap)])) >= self.grown)
         sizes = np.abs(self.G) @ np.abs(at.forces)
         is_still = max(np.max(np.abs(at.gap_dot)), np.max(np.abs(at.slip), initial=0.0)) <= _AT_REST * self.speed
         return bool(is_still and np.max(np.abs(self.G @ at.forces)) <= _AT_REST * np.max(sizes) and np.any(at.forces))
@@ -251,6 +270,10 @@ class WithoutBilateral:
     G, gamma : array, (s, s) and (s,)
     bilateral : BilateralContacts
         What the impulses in these rows load.
+    loads : array, (s,)
+        Contact accelerations without contact forces.
+    base : array, (m,)
+        Forces of the constraints that go with them.
     kept, removed : list of int
         Rows of the problem.
     """
@@ -258,6 +281,8 @@ class WithoutBilateral:
     G: Array
     gamma: Array
     bilateral: BilateralContacts
+    loads: Array
+    base: Array
     kept: list[int]
     removed: list[int]
 
@@ -320,7 +345,10 @@ def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
     kept = [row for row in range(len(G)) if row not in removed]
     friction = np.array([float(element.friction) for element in rough])
     names = tuple(element.name for element in rough)
-    L = loads(G[np.ix_(removed, removed)], G[np.ix_(removed, kept)], range(len(rough)), names, friction)
+    c = problem.posed.c
+    driven = np.column_stack([c[removed], G[np.ix_(removed, kept)]])
+    found = loads(G[np.ix_(removed, removed)], driven, range(len(rough)), names, friction)
+    base, L = found[:, 0], found[:, 1:]
     reduced = G[np.ix_(kept, kept)] + G[np.ix_(kept, removed)] @ L
     bilateral = BilateralContacts(
         names,
@@ -330,4 +358,5 @@ def without_bilateral(problem: ImpactProblem) -> WithoutBilateral | None:
         np.zeros(len(rough)),
         L,
     )
-    return WithoutBilateral((reduced + reduced.T) / 2, problem.gamma[kept], bilateral, kept, removed)
+    free = c[kept] + G[np.ix_(kept, removed)] @ base
+    return WithoutBilateral((reduced + reduced.T) / 2, problem.gamma[kept], bilateral, free, base, kept, removed)

@@ -299,12 +299,15 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         reduced = without_bilateral(problem)
         if reduced is not None:
             contacts = compliant_contacts(problem, self.damping, reduced.place)
-            path = several_limit(reduced.G, reduced.gamma, contacts, samples=samples, bilateral=reduced.bilateral)
+            bilateral = attrs.evolve(reduced.bilateral, load=reduced.base)
+            path = several_limit(
+                reduced.G, reduced.gamma, contacts, loads=reduced.loads, samples=samples, bilateral=bilateral
+            )  # fmt: skip
             return reduced.restored(path)
         contacts = compliant_contacts(problem, self.damping)
         rows = len(problem.elements[0].rows)
         if len(contacts) > 1:
-            return several_limit(problem.G, problem.gamma, contacts, samples=samples)
+            return several_limit(problem.G, problem.gamma, contacts, loads=problem.posed.c, samples=samples)
         contact = contacts[0]
         if rows == 3:
             return spatial_limit(

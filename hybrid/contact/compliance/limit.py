@@ -8,6 +8,8 @@ turns), and its events are where a force vanishes or begins, a slip stops, or fr
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,10 +21,10 @@ from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase,
 from hybrid.contact.compliance.status import NO_BILATERAL, VANISHING, BilateralContacts
 from hybrid.contact.reduction import free_motion
 from hybrid.errors import ComputationError
-from hybrid.tolerances import CLEAR, NOTHING
+from hybrid.tolerances import CLEAR, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -31,7 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "ContactRates", "PlanarLimit", "frozen_machine", "planar_limit", "several_limit"]
 
 
-_DEPARTURE = NOTHING  # approach, relative to the velocities, from which contacts at rest are tested for an impact
+_DEPARTURE = ROUNDING  # of the velocities, in a unit of fast time: the loads of contacts at rest
+_GROWN = CLEAR  # of the velocities: what loads have set off and has grown so far goes on without them
+_SETTLED = 400.0  # of a contact of unit mass: what has not grown by then does not, where no rate is known
+_FOLDS = 40.0  # of growth: a factor of 1e17, for the 1e6 that are wanted
+_MANY = 6  # contacts of which every combination is tried
 _FOREVER = 1e9  # fast time
 _EFFORT = 100_000  # evaluations; an impact takes some thousand
 _SAME = CLEAR  # velocities that differ by less, relative to the largest, are the same outcome
@@ -43,10 +49,14 @@ def several_limit(
     gamma: Array,
     contacts: tuple[ContactRows, ...],
     *,
+    loads: Array | None = None,
     samples: int = 0,
     bilateral: BilateralContacts = NO_BILATERAL,
 ) -> CompliantPath:
     """Velocities after the impact of several compliant contacts.
+
+    Contacts at rest are set off by their loads, where forces drive them deeper (an impact without collision). In the
+    limit the loads vanish next to what they have set off; which contact is ahead of the others remains.
 
     Parameters
     ----------
@@ -55,15 +65,17 @@ def several_limit(
     gamma : array, (r,)
         Contact velocities before. If no contact approaches, an impact without collision is looked for.
     contacts : tuple of ContactRows
+    loads : array, (r,), optional
+        Contact accelerations without contact forces, of which ratios count; by default contacts are pressed alike.
     samples : int, default 0
         Samples per phase to keep.
     bilateral : BilateralContacts, optional
-        Rigid constraints with friction, which all forces load and nothing else does; ``G`` has them eliminated.
+        Rigid constraints with friction, which all forces load; ``G`` has them eliminated.
 
     Returns
     -------
     CompliantPath
-        With a warning if the outcome depends on the ratios of the stiffnesses.
+        With a warning if the outcome depends on the ratios of the stiffnesses, or on how large they are.
 
     Raises
     ------
@@ -86,16 +98,97 @@ def several_limit(
     nothing = CompliantPath(gamma, gamma.copy(), np.zeros(len(gamma)), ())
     if speed == 0.0 or np.min(gamma[normals]) > VANISHING * speed:
         return nothing
-    start = gamma.copy()
-    is_at_rest = bool(np.min(gamma[normals]) >= -VANISHING * speed)
-    if is_at_rest:
-        start[normals] = np.where(np.abs(gamma[normals]) <= VANISHING * speed, -_DEPARTURE * speed, gamma[normals])
-    path = _followed(G, start, contacts, bilateral, samples)
-    if is_at_rest:
-        if np.max(np.abs(path.gamma_after - start)) <= _SAME * speed:
-            return nothing
-        path = attrs.evolve(path, gamma_before=gamma)
-    return attrs.evolve(path, warnings=_dependence(G, start, contacts, path, bilateral))
+    if np.min(gamma[normals]) < -VANISHING * speed:
+        bilateral = attrs.evolve(bilateral, load=np.zeros_like(bilateral.load))
+
+        def followed(contacts: tuple[ContactRows, ...], n: int = 0) -> CompliantPath:
+            return _followed(*FrozenFlow.of(G, gamma, contacts, bilateral), samples=n)
+
+        path = followed(contacts, samples)
+        return attrs.evolve(path, warnings=_dependence(path, followed, contacts))
+    if loads is None:
+        loads = np.where(np.isin(np.arange(len(gamma)), normals), -1.0, 0.0)
+    resting = np.where(np.abs(gamma) <= VANISHING * speed, 0.0, gamma)
+
+    def left(contacts: tuple[ContactRows, ...], n: int = 0, departure: float = _DEPARTURE) -> CompliantPath:
+        flow, order = FrozenFlow.of(G, resting, contacts, bilateral)
+        return _left(flow, order, loads, departure, n) or nothing
+
+    path = left(contacts, samples)
+    if path is nothing:
+        return nothing
+    warnings = _dependence(path, left, contacts)
+    change = float(np.max(np.abs(left(contacts, 0, _DEPARTURE * _GROWN).gamma_after - path.gamma_after)))
+    if change > _SAME * speed:
+        warnings += (
+            "the contacts are set off at different rates, so that the limit is reached slowly: stiffnesses larger by "
+            f"{1 / _GROWN**2:.0e} change contact velocities by {change:.3g}",
+        )
+    return attrs.evolve(path, gamma_before=gamma, warnings=warnings)
+
+
+def _left(flow: FrozenFlow, order: list[int], loads: Array, departure: float, samples: int) -> CompliantPath | None:
+    """The history of contacts at rest that their loads set off; None where nothing grows."""
+    k, bilateral = len(flow.contacts), flow.bilateral
+    rates = np.sqrt(flow.stiffness * np.diag(flow.G)[:k])
+    largest, slowest = float(np.max(np.abs([*loads, *bilateral.load]))), _slowest_growth(flow)
+    if largest == 0.0 or slowest == math.inf:
+        return None
+    speed = departure * flow.speed
+    unit = speed * float(np.max(rates)) / largest
+    loaded = attrs.evolve(
+        flow, load=unit * loads[order], grown=_GROWN * flow.speed, speed=speed,
+        bilateral=attrs.evolve(bilateral, load=unit * bilateral.load),
+    )  # fmt: skip
+    horizon = _FOLDS / slowest if slowest else _SETTLED / float(np.min(rates))
+    machine = PhaseMachine(loaded, 1.0, horizon, _EFFORT, VANISHING * speed, {})
+    run = machine.run(loaded.start(np.zeros(k)), np.ones(k, dtype=bool))
+    if not loaded.is_over(run.at):
+        return None
+    unloaded = attrs.evolve(
+        flow, gamma=loaded.velocities(run.end), bilateral=attrs.evolve(bilateral, load=np.zeros_like(bilateral.load))
+    )
+    path = _followed(unloaded, order, run.end[:k], samples)
+    impulse = path.impulse + run.end[k : k + len(order)][np.argsort(order)]
+    return attrs.evolve(path, impulse=impulse)
+
+
+def _slowest_growth(flow: FrozenFlow) -> float:
+    """Least rate at which contacts that press and slip can drive themselves deeper: infinite if none does.
+
+    It is 0 where that is not known: of spatial contacts, many, or beside rigid constraints with friction.
+    """
+    k = len(flow.contacts)
+    if k > _MANY or flow.bilateral.names or any(len(contact.tangential) == 2 for contact in flow.contacts):
+        return 0.0
+    ways = []
+    for contact in flow.contacts:
+        slips = np.sign(flow.gamma[list(contact.tangential)]) if contact.tangential else np.zeros(1)
+        ways.append([*slips] if slips.all() or not contact.tangential else [1.0, -1.0, 0.0])
+    found = [
+        rate
+        for slips in itertools.product(*ways)
+        for size in range(1, k + 1)
+        for chosen in itertools.combinations(range(k), size)
+        for rate in _rates(flow, chosen, slips)
+    ]
+    size = math.sqrt(float(np.max(flow.stiffness * np.diag(flow.G)[:k])))  # defective pairs of zeros part by rounding
+    return min((rate for rate in found if rate > CLEAR * size), default=math.inf)
+
+
+def _rates(flow: FrozenFlow, pressing: tuple[int, ...], slips: tuple[float, ...]) -> Array:
+    """Rates of growth while some contacts press; those with friction whose slip is 0 stick."""
+    rest = [row for i in pressing if not slips[i] for row in flow.contacts[i].tangential]
+    G = flow.G - flow.G[:, rest] @ np.linalg.pinv(flow.G[np.ix_(rest, rest)], hermitian=True) @ flow.G[rest]
+    normals = [flow.contacts[i].normal for i in pressing]
+    A = G[np.ix_(normals, normals)].copy()
+    for column, i in enumerate(pressing):
+        for row in flow.contacts[i].tangential:
+            A[:, column] -= slips[i] * flow.contacts[i].friction * G[normals, row]
+    stiffness, damping = flow.stiffness[list(pressing)], np.array([flow.contacts[i].damping for i in pressing])
+    zero = np.zeros_like(A)
+    system = np.block([[zero, np.eye(len(A))], [-A * stiffness, -A * (2 * damping * np.sqrt(stiffness))]])
+    return np.asarray(np.linalg.eigvals(system).real)
 
 
 def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
@@ -116,13 +209,11 @@ def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
     return PhaseMachine(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
 
 
-def _followed(
-    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], bilateral: BilateralContacts, samples: int = 0
-) -> CompliantPath:
-    """The history from touch to release, in the rows of the problem."""
-    flow, order = FrozenFlow.of(G, gamma, contacts, bilateral)
-    k, r = len(contacts), len(gamma)
-    run = frozen_machine(flow, samples=samples).run(flow.start(np.zeros(k)), np.ones(k, dtype=bool))
+def _followed(flow: FrozenFlow, order: list[int], gaps: Array | None = None, samples: int = 0) -> CompliantPath:
+    """The history from touch to release, in the rows of the problem; ``order`` has them in those of the flow."""
+    k, r = len(flow.contacts), len(flow.gamma)
+    begun = flow.start(np.zeros(k) if gaps is None else gaps)
+    run = frozen_machine(flow, samples=samples).run(begun, np.ones(k, dtype=bool))
     if not run.has_separated:
         raise ComputationError(
             f"a compliant impact of several contacts does not end: in {run.label} no force vanishes and no slip "
@@ -134,9 +225,10 @@ def _followed(
         kept = CompliantSamples(
             kept.s, kept.Y, kept.gamma[:, back], kept.force[:, back], kept.impulse[:, :r][:, back]
         )  # fmt: skip
-    impulse = run.end[k : k + r][back] + 0.0
+    impulse = run.end[k : k + r]
+    after = (flow.gamma + flow.G @ impulse)[back]
     phases = tuple(_joined(flow, label, parts) for label, parts in run.named_phases)
-    return CompliantPath(gamma, gamma + G @ impulse, impulse, phases, samples=kept)
+    return CompliantPath(flow.gamma[back], after, impulse[back] + 0.0, phases, samples=kept)
 
 
 def _joined(flow: FrozenFlow, label: str, parts: list[PhaseRecord]) -> CompliantPhase:
@@ -155,17 +247,19 @@ def _joined(flow: FrozenFlow, label: str, parts: list[PhaseRecord]) -> Compliant
 
 
 def _dependence(
-    G: Array, gamma: Array, contacts: tuple[ContactRows, ...], path: CompliantPath, bilateral: BilateralContacts
+    path: CompliantPath,
+    followed: Callable[[tuple[ContactRows, ...]], CompliantPath],
+    contacts: tuple[ContactRows, ...],
 ) -> tuple[str, ...]:
     """A warning for every contact whose relative stiffness changes the outcome."""
-    warnings, size = [], float(np.max(np.abs(gamma)))
+    warnings, size = [], float(np.max(np.abs(path.gamma_before)))
     for index, contact in enumerate(contacts[1:], start=1):
         changes, failures = [0.0], []
         for factor, word in ((_RATIO, "stiffer"), (1 / _RATIO, "softer")):
             changed = attrs.evolve(contact, stiffness_ratio=contact.stiffness_ratio * factor)
             others = (*contacts[:index], changed, *contacts[index + 1 :])
             try:
-                other = _followed(G, gamma, others, bilateral)
+                other = followed(others)
             except ComputationError as error:
                 failures.append(f"{_RATIO:g} times {word}: {error}")
                 continue

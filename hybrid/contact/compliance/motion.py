@@ -170,14 +170,16 @@ class PhaseMachine:
         status = ContactStatus.open(len(names))
         at = self._at(y, status)
         self.first_delassus = self._delassus(at)
+        touching = self.flow.touching(at, closed)
+        pressed = self.flow.begins_pressed(at, closed) | (touching & (at.gap_dot < -self.still))
         for i, name in enumerate(names):
             status.slip[i] = self._direction(at, i) or self.sides.get(name)
-            status.presses[i] = i >= k or bool(closed[i] and at.gap_dot[i] < -self.still)
+            status.presses[i] = i >= k or bool(pressed[i])
         # contacts at rest that the others, or what is applied, press
         trial = status.copy()
         begun = self._stopped(y, trial)
         driven = self.flow.lift(self._at(begun, trial), trial) < 0.0
-        for i in np.flatnonzero(closed & (np.abs(at.gap_dot) <= self.still) & driven).tolist():
+        for i in np.flatnonzero(touching & (np.abs(at.gap_dot) <= self.still) & driven).tolist():
             status.presses[i] = True
         y = self._stopped(y, status)
         self.flow.settle(self._at(y, status), status)
@@ -223,7 +225,7 @@ class PhaseMachine:
             # asked once after every step; a run that has spent its effort, or moves no more, ends where it is
             nonlocal last
             note(x)
-            if self.spent > self.effort or self.flow.is_in_balance(at_state(x)):
+            if self.spent > self.effort or self.flow.is_over(at_state(x)):
                 last = min(last, float(x[-1]))
             return float(x[-1] - last)
 

@@ -8,11 +8,12 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import mechanisms
-from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, solve_state
+from hybrid import KelvinVoigt, KelvinVoigtLimit, State, derive, resolve, solve_state
 from hybrid.contact import resolve_impact
+from hybrid.contact.compliance import Outcome
 from hybrid.contact.compliance.kinematics import ContactRows
 from hybrid.contact.compliance.limit import planar_limit, several_limit
-from hybrid.declaration import mechanism_from_toml
+from hybrid.declaration import Contact, EquationDynamics, Mechanism, mechanism_from_toml
 from hybrid.errors import ComputationError
 
 
@@ -245,3 +246,64 @@ def test_a_contact_at_rest_that_nothing_moves_stays_at_rest(damping):
     )
     struck = KelvinVoigt(1e6).pass_through(derive(bodies), State([0.0, 0.0], [-1.0, 0.0]))
     assert struck.state.v == pytest.approx([rebound, 0.0], abs=1e-9)
+
+
+JAMMING = np.array([[1.0, 0.6], [0.6, 0.5]])  # A = 1 - 2*0.6 < 0 where it slips forward with mu = 2
+SLIPS = np.array([0.0, 1.0, 0.0, 1.3])
+
+
+def jamming(coupling):
+    """Two contacts that are driven deeper while they slip, and what an impulse of one does to the other."""
+    beside = coupling * np.array([[0.3, 0.1], [0.1, 0.2]])
+    pair = tuple(ContactRows(name, 2 * i, (2 * i + 1,), 2.0, 0.3) for i, name in enumerate("ab"))
+    return np.block([[JAMMING, beside], [beside.T, JAMMING]]), pair
+
+
+def test_a_contact_at_rest_that_is_lifted_takes_no_part_in_the_impact_of_another():
+    G, pair = jamming(0.0)
+    got = several_limit(G, SLIPS, pair, loads=np.array([-2.0, 0.5, 3.0, 0.0]))
+    alone = planar_limit(JAMMING, SLIPS[:2], friction=2.0, damping=0.3)
+    assert got.gamma_after == pytest.approx([*alone.gamma, 0.0, 1.3], abs=1e-8)
+    assert got.warnings == ()
+    assert not several_limit(G, SLIPS, pair, loads=np.array([2.0, 0.5, 3.0, 0.0])).impulse.any()
+    assert not several_limit(G, SLIPS, pair, loads=np.zeros(4)).impulse.any()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("coupling", [0.15, 0.6])
+def test_of_two_contacts_at_rest_the_one_that_is_loaded_more_is_far_ahead(coupling, first):
+    """A lead of ln(1e6)/lambda, of which an impact takes a part; then the other slips on, lifted off, or not at all."""
+    G, pair = jamming(coupling)
+    loads = np.array([-1.0, 0.0, -1.0, 0.0])
+    loads[2 - 2 * first] = -1e-6
+    got = several_limit(G, SLIPS, pair, loads=loads)
+    rows = slice(2 * first, 2 * first + 2)
+    alone = planar_limit(JAMMING, SLIPS[rows], friction=2.0, damping=0.3)
+    impulse = np.zeros(4)
+    impulse[rows] = alone.impulse
+    after = SLIPS + G @ impulse
+    assert after[2 - 2 * first] > 0.0
+    # the spring of the other is moved by 1e-6 of what the first one's is
+    assert got.gamma_after == pytest.approx(after, abs=1e-5)
+
+
+def test_a_mechanism_hands_its_loads_to_the_limit():
+    G, _ = jamming(0.15)
+    M, c = np.linalg.inv(G), np.array([-1.0, 0.0, -1e-6, 0.0])
+    names = ["z", "x", "w", "u"]
+    pair = derive(
+        Mechanism(
+            name="pair",
+            coordinates=names,
+            dynamics=EquationDynamics(mass_matrix=M.tolist(), forces=(M @ c).tolist()),
+            contact=[
+                Contact(name="a", gap="z", tangent="x", friction="2", damping="0.3"),
+                Contact(name="b", gap="w", tangent="u", friction="2", damping="0.3"),
+            ],
+        )
+    )
+    found = resolve(pair, State([0.0] * 4, SLIPS))
+    alone = planar_limit(JAMMING, SLIPS[:2], friction=2.0, damping=0.3)
+    after = SLIPS + G[:, :2] @ alone.impulse
+    assert found.outcome is Outcome.IMPACT_WITHOUT_COLLISION
+    assert found.impact.v_after == pytest.approx(after, abs=1e-5)

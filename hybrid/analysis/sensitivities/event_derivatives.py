@@ -23,7 +23,7 @@ from hybrid.analysis.sensitivities.surfaces import (
     with_limits,
 )
 from hybrid.arguments import checks_arguments
-from hybrid.contact.guards import GuardKind, guards_of
+from hybrid.contact.guards import CONES, RELEASES, GuardKind, guards_of
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.modes import ContactMode
@@ -126,6 +126,10 @@ def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> l
     distinct = {(surface.kind, surface.element): surface for surface in found}
     if not distinct:
         raise NoDerivative("an event that no guard of the mode explains", is_proven=False)
+    for surface in distinct.values():
+        if surface.kind in (*CONES, *RELEASES) and surface.part is not None and before.is_shared(surface.part):
+            what = f"the force of {surface.element!r} is not unique, and when it reaches its bound is not derived"
+            raise NoDerivative(what, is_proven=False)
     return list(distinct.values())
 
 

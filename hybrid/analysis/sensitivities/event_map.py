@@ -34,6 +34,7 @@ __all__ = [
     "admissible",
     "agreed_map",
     "chained",
+    "check_jumps",
     "crossing",
     "held_rows",
 ]
@@ -191,7 +192,7 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
     """
     slope = np.zeros(jump.slopes.shape[1])
     if surface is not None:
-        _check_jumps(before)
+        check_jumps(before)
         rate, scale = surface.rate(before), surface.size(before)
         if not abs(rate) > _GRAZING * scale:
             what = f"{surface.element!r} grazes: its guard ({surface.words})"
@@ -201,8 +202,22 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
     return Crossing(before.at.y[0], jump.y, slope)
 
 
-def _check_jumps(at: Point) -> None:
-    """Refuse an event at a jump of the equations: the guard has jumped to its zero, and its rate tells nothing."""
+def check_jumps(at: Point) -> None:
+    """Refuse an event at a jump of the equations: the guard has jumped to its zero, and its rate tells nothing.
+
+    Parameters
+    ----------
+    at : Point
+
+    Returns
+    -------
+    None
+        The equations are continuous there.
+
+    Raises
+    ------
+    NoDerivative
+    """
     switches, parameters = at.system.partials.switches, at.system.parameters
     if not switches.n_jumps:
         return

@@ -105,6 +105,11 @@ class ModeSystem:
         forces = Forces(u[:, :n], u[:, normal:tangential], u[:, tangential:bilateral], u[:, bilateral:])
         return Response(t, y, np.concatenate([y[:, n:], u[:, :n]], axis=1), forces, terms, inverse)
 
+    def sizes(self, at: Response) -> Array:
+        """Sizes of what is added to form accelerations and forces, (N, u)."""
+        _, right = self._assembled(at.terms, len(at.t))
+        return np.asarray((np.abs(at.inverse) @ np.abs(right)[..., None])[..., 0])
+
     def _assembled(self, terms: Terms, N: int) -> tuple[Array, Array]:
         n = self.dynamics.n
         normal, tangential, bilateral, size = self.offsets
@@ -268,6 +273,32 @@ class Point:
     def slopes(self, name: str) -> Array:
         """Derivatives of a quantity with respect to ``(q, v, t, parameters)``, (size, 2n + 1 + c)."""
         return np.asarray(self.found[name][0])
+
+    @property
+    def summands(self) -> Array:
+        """Sizes of what is added to form velocities and accelerations, (2n,): forces in balance leave only rounding."""
+        terms, forces = self.at.terms, self.at.forces
+        n = self.system.dynamics.n
+        directions = (terms.W_N, terms.W_T, np.swapaxes(terms.J, -1, -2))
+        rows = zip(directions, (forces.lambda_N, forces.lambda_T, forces.lambda_B), strict=True)
+        pushes = [np.abs(of) @ np.abs(force)[..., None] for of, force in rows]
+        loads = np.abs(terms.h)[..., None] + sum(pushes)
+        return np.concatenate([np.abs(self.f[:n]), np.ravel(np.abs(np.linalg.inv(terms.M)) @ loads)])
+
+    def rank(self, *, without: ForceRow | None = None) -> int:
+        """How many independent velocities the mode holds at zero; one row fewer if the force of one is left out."""
+        terms = self.at.terms
+        places = {row.place: row.direction(terms) for part in self.system.parts for row in part.held}
+        places |= {("B", row): terms.J[..., row, :] for row in range(len(self.system.dynamics.rigid))}
+        held = [np.ravel(row) for place, row in places.items() if without is None or place != without.place]
+        matrix = np.array(held).reshape(len(held), self.system.dynamics.n)
+        sizes = np.linalg.norm(matrix, axis=1, keepdims=True)
+        return int(np.linalg.matrix_rank(matrix / np.where(sizes > 0.0, sizes, 1.0), tol=RANK))
+
+    def is_shared(self, part: ElementMode) -> bool:
+        """Whether other force elements hold what one holds, too, so that its force is not unique."""
+        rank = self.rank()
+        return any(self.rank(without=row) == rank for row in part.held)
 
 
 def evaluate_point(system: ModeSystem, t: float, y: Array) -> Point:

@@ -6,6 +6,7 @@ Its smooth arcs are followed by Gauss collocation, to rounding.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import attrs
@@ -33,6 +34,7 @@ from hybrid.analysis.sensitivities.gauss import (
 from hybrid.analysis.sensitivities.jumps import ImpactSite
 from hybrid.analysis.sensitivities.mode_system import ModeSystem, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
+from hybrid.analysis.sensitivities.reversals import passed_reversal, reverses
 from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
 from hybrid.contact.table import rows_of
@@ -234,7 +236,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
     events = [event for event in trajectory.events if event.kind is not EventKind.WATCH]
     t = trajectory.t_start
     try:
-        groups = _grouped(trajectory, events)
+        groups = _grouped(trajectory, events, systems)
         site = ImpactSite(partials, parameters, t, trajectory.q_start, trajectory.v_start)
         y, opening = site.y, None
         if groups[0]:
@@ -245,16 +247,21 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
         event_groups: list[EventMap] = []
         for index, (arc, system, here) in enumerate(zip(arcs, systems, groups[1:], strict=True)):
             t = arc.end
+            later = systems[index + 1] if index + 1 < len(arcs) else None
             segment = _segment(system, arc, y, here[0] if here else None, measure)
             t = arc.start
-            check_smooth(segment, _beginning(system, arc, y))
+            check_smooth(segment, _beginning(system, arc, y), is_free=not groups[index])
             t, end = float(segment.knots[-1]), segment.states[-1]
             segments.append(segment)
+            if not here and later is not None:
+                event_groups.append(passed_reversal(segment, later))
+                y = end
+                continue
             if not here:
                 check_end(segment, _close(t))
                 break
             last = _ending(system, arc, t, end)
-            following = _beginning(systems[index + 1], arcs[index + 1], end) if index + 1 < len(arcs) else None
+            following = None if later is None else _beginning(later, arcs[index + 1], end)
             site = ImpactSite(partials, parameters, t, *np.split(end, 2))
             event_groups.append(attrs.evolve(event_map(site, law, last, following, here), events=here))
             y = event_groups[-1].after
@@ -327,8 +334,8 @@ def _close(t: float) -> float:
     return _SAME * max(abs(t), 1.0)
 
 
-def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Event, ...]]:
-    """Events at the start, and after every arc."""
+def _grouped(trajectory: Trajectory, events: Sequence[Event], systems: Sequence[ModeSystem]) -> list[tuple[Event, ...]]:
+    """Events at the start, and after every arc; none after one that ends as a normal force passes zero."""
     times = [trajectory.arcs[0].start, *(arc.end for arc in trajectory.arcs)]
     groups: list[list[Event]] = [[] for _ in times]
     at = 0
@@ -336,8 +343,8 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event]) -> list[tuple[Even
         if event.kind is not EventKind.ACCUMULATION:  # this one carries the time of its limit and follows its impact
             at = int(np.argmin(np.abs(np.array(times) - event.t)))
         groups[at].append(event)
-    for index, arc in enumerate(trajectory.arcs[:-1]):
-        if not groups[index + 1]:
+    for arc, group, (system, following) in zip(trajectory.arcs, groups[1:], pairwise(systems), strict=False):
+        if not group and not reverses(system.parts, following.parts):
             reason = f"a guard was touched and the mode {arc.mode.label} goes on: grazing"
             raise NoDerivative(reason, arc.end)
     return [tuple(group) for group in groups]

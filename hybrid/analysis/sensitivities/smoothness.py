@@ -24,14 +24,16 @@ from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
+from hybrid.contact.table import ForceRow
 from hybrid.dynamics.scales import scales_of
-from hybrid.tolerances import AGREEING, LEAST, NOTHING, ROUNDING
+from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from hybrid.analysis.sensitivities.event_map import Replay
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Response
+    from hybrid.contact.table import ElementMode
     from hybrid.dynamics.partials import CompiledExpression, Switches
 
     Guard = Callable[[Response], NDArray[np.float64]]
@@ -50,9 +52,11 @@ Array = NDArray[np.float64]
 _NEAR = 1e-2  # of the largest value along the arc: a dip this deep is looked at closely
 _CLEAR = AGREEING  # of the same: the surface has been left
 _TOUCHED = NOTHING  # of the same: the surface is touched
+_IDLE = CANCELLED  # of the terms of a bilateral force: it is none
+_WHILE = CLEAR  # of the duration of an arc: as long as it is hardly any at a double zero
 
 
-def check_smooth(segment: Segment, first: ModeSystem) -> None:
+def check_smooth(segment: Segment, first: ModeSystem, *, is_free: bool) -> None:
     """Refuse an arc that touches a surface without crossing it, or along which an equation jumps.
 
     Parameters
@@ -60,6 +64,8 @@ def check_smooth(segment: Segment, first: ModeSystem) -> None:
     segment : Segment
     first : ModeSystem
         Its mode where it begins, with the direction of a slip that begins there.
+    is_free : bool
+        Whether it begins without an event.
 
     Returns
     -------
@@ -75,8 +81,11 @@ def check_smooth(segment: Segment, first: ModeSystem) -> None:
     if found is not None:
         raise NoDerivative(found[1], found[0], is_proven=False)
     for surface in mode_surfaces(segment.system):
-        _check_dips(segment, surface)
-        _check_start(segment, surface, first)
+        if surface.kind is GuardKind.REVERSAL and surface.part is not None:
+            _check_reversal(segment, surface, surface.part, is_free=is_free)
+        else:
+            _check_dips(segment, surface)
+            _check_start(segment, surface, first)
 
 
 def check_end(segment: Segment, within: float) -> None:
@@ -102,6 +111,8 @@ def check_end(segment: Segment, within: float) -> None:
     t, state = float(segment.knots[-1]), segment.states[-1]
     point = evaluate_point(segment.system, t, state)
     for surface in mode_surfaces(segment.system):
+        if surface.kind is GuardKind.REVERSAL:
+            continue  # no event: the mode goes on
         largest = float(np.max(np.abs(surface.values(segment.at, segment.system.parameters)), initial=0.0))
         value = surface.value(point)
         if value > _NEAR * largest:
@@ -109,7 +120,10 @@ def check_end(segment: Segment, within: float) -> None:
         rate = _directed(surface, point).rate(point)
         if rate < 0.0 and value <= -rate * within:
             what = f"{surface.element!r}, {surface.words}"
-            raise NoDerivative(f"the motion is cut off at an event ({what}): choose another t_end", t)
+            is_proven = not _is_shared(segment, surface)
+            raise NoDerivative(
+                f"the motion is cut off at an event ({what}): choose another t_end", t, is_proven=is_proven
+            )
 
 
 def _directed(surface: EventSurface, point: Point) -> EventSurface:
@@ -136,6 +150,8 @@ def nearest_dip(segments: Sequence[Segment]) -> tuple[float, float, EventSurface
     found: tuple[float, float, EventSurface] | None = None
     for segment in segments:
         for surface in mode_surfaces(segment.system):
+            if surface.kind is GuardKind.REVERSAL:
+                continue  # which a motion may touch
             for share, t in _minima(segment, _of(surface, segment), 1.0):
                 if found is None or share < found[0]:
                     found = (share, t, surface)
@@ -193,7 +209,28 @@ def _check_dips(segment: Segment, surface: EventSurface) -> None:
     t = _touched(segment, _of(surface, segment))
     if t is not None:
         what = f"{surface.element!r} grazes: its guard ({surface.words})"
-        raise NoDerivative(f"{what} touches zero without crossing it", t)
+        raise NoDerivative(f"{what} touches zero without crossing it", t, is_proven=not _is_shared(segment, surface))
+
+
+def _check_reversal(segment: Segment, surface: EventSurface, part: ElementMode, *, is_free: bool) -> None:
+    """A bilateral force may touch zero, where its friction has a kink, but neither stay there nor meet an event."""
+    values = np.abs(surface.values(segment.at, segment.system.parameters))
+    terms = segment.system.sizes(segment.at)[:, segment.system.place(ForceRow(part.element))]
+    is_idle = values <= _IDLE * np.max(terms)
+    if np.sum(segment.weights.ravel()[is_idle]) > _WHILE * (segment.knots[-1] - segment.knots[0]):
+        what = f"the force of {part.name!r} is zero for a while: changed motions may press it to either side"
+        raise NoDerivative(what, float(segment.at.t[np.argmax(is_idle)]), is_proven=False)
+    start = surface.value(evaluate_point(segment.system, float(segment.knots[0]), segment.states[0]))
+    if not is_free and abs(start) <= _TOUCHED * np.max(values):
+        what = f"an event happens where the force of {part.name!r} is zero, and its friction has a kink"
+        raise NoDerivative(what, float(segment.knots[0]), is_proven=False)
+
+
+def _is_shared(segment: Segment, surface: EventSurface) -> bool:
+    """Whether the guard is of a force that is not unique, so that its zero may not be where the mode ends."""
+    if surface.part is None or surface.kind not in (*RELEASES, *CONES):
+        return False
+    return evaluate_point(segment.system, float(segment.knots[0]), segment.states[0]).is_shared(surface.part)
 
 
 def _of(surface: EventSurface, segment: Segment) -> Guard:
@@ -207,14 +244,15 @@ def _touched(segment: Segment, guard: Guard) -> float | None:
 
 def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> None:
     """A mode that begins on its own edge is left at once by a change to one side."""
-    if surface.kind not in (*RELEASES, *CONES):
+    if surface.kind not in (GuardKind.RELEASE, *CONES):
         return  # a gap that has just opened and a slip that has just begun are zero in every such motion
     values = surface.values(segment.at, segment.system.parameters)
     start = surface.values(first.respond(segment.knots[:1], segment.states[:1]), segment.system.parameters)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
         what = f"{surface.element!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
-        raise NoDerivative(f"{what} ({surface.words})", float(segment.knots[0]))
+        is_proven = not _is_shared(segment, surface)
+        raise NoDerivative(f"{what} ({surface.words})", float(segment.knots[0]), is_proven=is_proven)
 
 
 def _minima(segment: Segment, guard: Guard, below: float) -> Iterator[tuple[float, float]]:

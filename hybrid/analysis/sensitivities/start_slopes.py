@@ -265,7 +265,7 @@ def _hardly_sliding(motion: Replay) -> str:
     point = evaluate_point(segment.system, float(segment.knots[0]), segment.states[0])
     slip, slopes = np.ravel(point.at.terms.slip), point.slopes("slip")
     speed = float(np.max(np.abs(segment.at.terms.slip), initial=0.0))
-    size, summands = len(point.f), _summands(point)
+    size, summands = len(point.f), point.summands
     for part in segment.system.parts:
         columns = list(part.columns)
         if not part.slides or (np.abs(slip[columns]) > _HELD * speed).any():
@@ -275,16 +275,6 @@ def _hardly_sliding(motion: Replay) -> str:
         if (np.abs(rate) <= _EDGE * terms).all():
             return part.name
     return ""
-
-
-def _summands(point: Point) -> Array:
-    """Sizes of what is added to form velocities and accelerations, (2n,): forces in balance leave only rounding."""
-    terms, forces = point.at.terms, point.at.forces
-    n = len(point.f) // 2
-    rows = [(terms.W_N, forces.lambda_N), (terms.W_T, forces.lambda_T), (np.swapaxes(terms.J, -1, -2), forces.lambda_B)]
-    pushes = [np.abs(of) @ np.abs(force)[..., None] for of, force in rows]
-    loads = np.abs(terms.h)[..., None] + sum(pushes)
-    return np.concatenate([np.abs(point.f[:n]), np.ravel(np.abs(np.linalg.inv(terms.M)) @ loads)])
 
 
 def parameter_chain(

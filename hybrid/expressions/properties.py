@@ -18,7 +18,7 @@ from hybrid.expressions.derivatives import Nodes, derivative, partials
 from hybrid.expressions.functions import FUNCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 __all__ = ["Switch", "magnitudes", "roundings", "switches"]
 
@@ -188,8 +188,8 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
             else:
                 found = [(jumps, *item) for item in _jumps(build, root, node)]
             for table, quantity, height in found:
-                if table is jumps and build.replaced(height, {quantity: zero}) == zero:
-                    table, height = bends, one  # as of a force that sets in: x*(1 + sign(x))
+                if table is jumps and _vanishes_with(build, height, quantity):
+                    table, height = bends, one  # as of a force that sets in: x*(1 + sign(x)), max(0, x)*step(x)
                 table[quantity] = build.add(table.get(quantity, zero), build.call("abs", height))
     poles = _poles(build, nodes, frozenset(moving)) if moving else []
     return (
@@ -197,6 +197,55 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
         *(Switch(quantity, one, True, quotient) for quantity, quotient in poles),
         *(Switch(quantity, weight, False) for quantity, weight in bends.items()),
     )
+
+
+def _vanishes_with(build: Builder, node: int, quantity: int) -> bool:
+    """Whether a node is zero where a quantity is, as far as its form tells, and is no quotient of zeros there."""
+    for known in _where_zero(build, node, quantity):
+        there = build.replaced(node, known)
+        below = (_divided(build, other)[1] for other in build.needed([there]))
+        if _is_zero(build, there) and not any(_is_zero(build, other) for other in below if other is not None):
+            return True
+    return False
+
+
+def _where_zero(build: Builder, node: int, quantity: int) -> Iterator[dict[int, int]]:
+    """What other nodes are where a quantity is zero: replacements in a node, in several ways.
+
+    Its negative is zero, too, and the greater of two that differ by it is either. A term of a sum is what the others
+    leave.
+    """
+    zero = build.number(0)
+    same = {quantity, build.negate(quantity)}
+    known = dict.fromkeys(same, zero)
+    for other in build.needed([node]):
+        if build.operation(other) in ("max", "min"):
+            first, second = build.arguments(other)
+            if build.subtract(first, second) in same:
+                known[other] = second if build.value(first) is None else first
+    yield known
+    terms = build.arguments(quantity) if build.operation(quantity) == "+" else ()
+    for term in terms:
+        if build.value(term) is not None:
+            continue
+        factors = build.arguments(term) if build.operation(term) == "*" else (term,)
+        share = build.value(factors[0])
+        left = term if share is None else build.divide(term, build.number(share))
+        rest = build.total(other for other in terms if other != term)
+        if left not in build.needed([rest]):
+            yield {left: build.multiply(build.number(Fraction(-1) / Fraction(share or 1)), rest)}
+
+
+def _is_zero(build: Builder, node: int) -> bool:
+    """Whether an expression is zero wherever it has a value, as far as its form tells."""
+    operation, arguments, value = build.operation(node), build.arguments(node), build.value(node)
+    if value is not None:
+        return value == 0
+    if operation == "*":
+        return any(_is_zero(build, factor) for factor in arguments)
+    if operation == "+":
+        return all(_is_zero(build, term) for term in arguments)
+    return operation in ("/", "**", "abs", "sqrt") and _is_zero(build, arguments[0])
 
 
 def _jumps(build: Builder, root: int, node: int) -> list[tuple[int, int]]:

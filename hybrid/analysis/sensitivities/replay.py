@@ -136,9 +136,10 @@ def _unresolved(segment: Segment, measure: Integrand | None) -> NDArray[np.bool_
 def _kink_times(segment: Segment, measure: Integrand | None) -> Array:
     """Times at which the equations or the measure have a kink, those of knots left out."""
     sources = [segment.system.partials.switches, *([] if measure is None else [measure.switches])]
-    found = np.array([time for switches in sources for time in _crossings(segment, switches)])
-    distances = np.abs(found[:, None] - segment.knots).min(axis=1, initial=np.inf)
-    return np.asarray(found[distances > _ONE_KNOT * np.max(np.abs(segment.knots))])
+    found = np.sort([time for switches in sources for time in _crossings(segment, switches)])
+    same = _ONE_KNOT * np.max(np.abs(segment.knots))
+    found = found[np.diff(found, prepend=-np.inf) > same]  # several kinks at once, as of x and of -x
+    return np.asarray(found[np.abs(found[:, None] - segment.knots).min(axis=1, initial=np.inf) > same])
 
 
 def _crossings(segment: Segment, switches: Switches) -> list[float]:

@@ -19,6 +19,7 @@ from hybrid.analysis.sensitivities.gauss import (
     sign_changes,
     sizes_of,
     vanishing,
+    zero_between,
 )
 from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
@@ -184,11 +185,12 @@ def jump_met(name: str, switches: Switches, segment: Segment, *, with_poles: boo
 
         text = switches.texts[column]
         what = f"{divide} {text}, which" if column in switches.poles else f"{jump} where {text}"
-        crossed = (high for low, high in changes if is_crossed(switches, segment, column, low, high))
+        crossed = (change for change in changes if is_crossed(switches, segment, column, *change))
         nearest = (t for share, t in _minima(segment, distance, _NEAR) if share <= _TOUCHED)
         touched = (t for t in nearest if is_crossed(switches, segment, column, t, t))
-        if (t := next(crossed, None)) is not None:
-            found.append((t, f"{name} {what} is zero"))
+        if (change := next(crossed, None)) is not None:
+            t = zero_between(switches, segment, column, *change)
+            found.append((change[1] if t is None else t, f"{name} {what} is zero"))
         elif (t := next(touched, None)) is not None:
             found.append((t, f"{name} {what} touches zero"))
     return min(found, default=None)

@@ -303,3 +303,66 @@ def test_a_derivative_that_overflows_is_not_returned():
     assert not found.refusals["w"].is_proven
     # that with respect to k is one: pi/2 times the integral of 2 - t after w less that before
     assert found.gradient["k"] == pytest.approx(math.pi / 2 * (0.9**2 - 2), rel=1e-6)
+
+
+def point_on_a_spring(reach, constraint=()):
+    """A point of mass 1 that is drawn back where a reach of it exceeds 1."""
+    return derive(
+        Mechanism(
+            name="point",
+            coordinates=["x", "y"],
+            parameters={"k": 3},
+            definitions={"r": reach},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="k*max(0, r - 1)**2/2"),
+            constraint=constraint,
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("reach", "rate", "late", "share", "constraint"),
+    [
+        # the reach r exceeds 1 after a time `late` at a rate v: r = 1 + v sin(w s)/w from there on, w^2 = k `share`
+        ("x", 1, 0.4, 1, []),
+        ("x - t/10", 0.9, 0.4 / 0.9, 1, []),
+        ("x + y", 1.5, 0.1 / 1.5, 2, []),
+        ("x", 1, 0.4, 1 / 1.25, [Constraint(name="line", equation="y - x/2")]),
+    ],
+)
+def test_a_spring_that_sets_in_as_a_potential(reach, rate, late, share, constraint):
+    motion = simulate(point_on_a_spring(reach, constraint), State([0.6, 0.3], [1, 0.5]), t_end=1)
+    found = [sensitivity(motion, Functional(terminal="r"), ["k"], method=how) for how in ("adjoint", "forward")]
+    w, s = math.sqrt(3 * share), 1 - late
+    expected = rate * (s * math.cos(w * s) / w - math.sin(w * s) / w**2) * share / (2 * w)
+    for each in found:
+        assert each.refusal is None
+        assert each.gradient["k"] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("reach", ["sqrt(x**2 + y**2)", "x*cos(t) + y*sin(t)"])
+def test_a_spring_that_turns(reach):
+    point, start, step = point_on_a_spring(reach), State([0.6, 0.3], [1, 0.5]), 1e-3
+    found = sensitivity(simulate(point, start, t_end=1), Functional(terminal="x"), ["k"])
+    assert found.refusal is None
+    ends = [simulate(point, start, t_end=1, parameters={"k": 3 + d}).sample([1])[0][0][0] for d in (-step, step)]
+    assert found.gradient["k"] == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "factor",
+    ["max(0, x - L)", "max(0, L - x) + x - L", "max(x, L) - L", "abs(L - x)", "(x**2 - L**2)/(x + L)"],
+)
+def test_a_jump_with_a_factor_that_vanishes_there_is_none(factor):
+    found = found_of(f"-k*(1 + sign(x - L))*({factor})/2", (0, 1), 1, Functional(terminal="x"), ["L"])
+    plain = found_of("-k*max(0, x - L)", (0, 1), 1, Functional(terminal="x"), ["L"])
+    assert found.refusal is None
+    assert found.gradient == pytest.approx(plain.gradient, abs=1e-11)
+    assert plain.gradient["L"] == pytest.approx(1 - math.cos(math.sqrt(3) * 0.6), abs=1e-11)
+
+
+@pytest.mark.parametrize("factor", ["1", "max(x, L)", "0.01**4 + max(0, x - L)", "max(0, x - L)/(x - L)"])
+def test_a_jump_with_a_factor_that_does_not_vanish_is_one(factor):
+    found = found_of(f"-k*(1 + sign(x - L))*({factor})/2", (0, 1), 1, Functional(terminal="x"), ["L"])
+    assert "the equations jump" in found.refusal.reason
+    assert not found.refusal.is_proven
+    assert found.refusal.t == pytest.approx(0.4, abs=1e-11)

@@ -25,8 +25,10 @@ from hybrid.analysis.sensitivities.mode_system import Point, evaluate_point
 from hybrid.analysis.sensitivities.refusal import NoDerivative, Refusal
 from hybrid.analysis.sensitivities.surfaces import EventSurface, is_spatial, mode_surfaces
 from hybrid.contact.guards import CONES, RELEASES, GuardKind
+from hybrid.contact.modes import Mode
 from hybrid.contact.table import ForceRow
 from hybrid.dynamics.scales import scales_of
+from hybrid.motion.flow import make_flow
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
@@ -115,16 +117,18 @@ def check_end(segment: Segment, within: float) -> None:
         if surface.kind is GuardKind.REVERSAL:
             continue  # no event: the mode goes on
         largest = float(np.max(np.abs(surface.values(segment.at, segment.system.parameters)), initial=0.0))
+        if _is_shared(segment, surface):
+            if _slack(point, surface) > _NEAR * largest:
+                continue
+            what = f"the force of {surface.element!r} is not unique, and whether it is at its bound is not decided"
+            raise NoDerivative(what, t, is_proven=False)
         value = surface.value(point)
         if value > _NEAR * largest:
             continue
         rate = _directed(surface, point).rate(point)
         if rate < 0.0 and value <= -rate * within:
             what = f"{surface.element!r}, {surface.words}"
-            is_proven = not _is_shared(segment, surface)
-            raise NoDerivative(
-                f"the motion is cut off at an event ({what}): choose another t_end", t, is_proven=is_proven
-            )
+            raise NoDerivative(f"the motion is cut off at an event ({what}): choose another t_end", t)
 
 
 def _directed(surface: EventSurface, point: Point) -> EventSurface:
@@ -233,6 +237,14 @@ def _is_shared(segment: Segment, surface: EventSurface) -> bool:
     if surface.part is None or surface.kind not in (*RELEASES, *CONES):
         return False
     return evaluate_point(segment.system, float(segment.knots[0]), segment.states[0]).is_shared(surface.part)
+
+
+def _slack(point: Point, surface: EventSurface) -> float:
+    """The guard as the motion has it, of that distribution of forces that is farthest from all bounds."""
+    parts = point.system.parts
+    mode, sides = Mode({part.name: part.label for part in parts}), {part.name: part.side for part in parts}
+    flow = make_flow(point.system.dynamics.at(point.system.parameters), mode, sides=sides)
+    return float(flow.guard_values(point.at.t, point.at.y.T)[flow.guards.index(surface.guard), 0])
 
 
 def _of(surface: EventSurface, segment: Segment) -> Guard:

@@ -83,9 +83,10 @@ def test_a_force_that_depends_on_the_motion(across):
         assert slope == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=1e-6)
 
 
-def test_held_by_another_friction_element():
+@pytest.mark.parametrize("t_end", [1, 2])
+def test_held_by_another_friction_element(t_end):
     dry = FrictionElement(name="dry", tangent="x", limit="0.8", static_limit="1")
-    motion = simulate(bead("Q*cos(2*t)", "F*t", friction=[dry]), State([0, 0], [0, 0]), t_end=1)
+    motion = simulate(bead("Q*cos(2*t)", "F*t", friction=[dry]), State([0, 0], [0, 0]), t_end=t_end)
     assert len(motion.arcs) == 2
     found = sensitivity(motion, END, ["mu", "F"])
     assert found.refusal is None

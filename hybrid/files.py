@@ -298,7 +298,7 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
                 wrong = f"{len(row)} entries, the first line names {len(titles)}"
                 raise FileError(f"line {lines.line_num}: {wrong}", source)
             try:
-                numbers.extend(map(float, row))
+                numbers.extend(map(_number, row))
             except ValueError:
                 title, cell = next(item for item in zip(titles, row, strict=True) if not _is_number(item[1]))
                 hint = (
@@ -312,9 +312,16 @@ def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[st
     return dict(zip(titles, np.frombuffer(numbers).reshape(-1, len(titles)).T, strict=True))
 
 
+def _number(text: str) -> float:
+    """A number as tables have it: Python would also take ``0_5`` for 5, and digits of any script."""
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
+
+
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        _number(text)
     except ValueError:
         return False
     return True

@@ -47,7 +47,7 @@ class SlidingProblem:
     pushed : array, (..., k, k)
         What sliding friction takes off, ``A_1 = mu_j G_NT[i, j] . t_j`` along the slip ``t_j`` of each contact.
     b : array, (..., k)
-        Normal accelerations without contact forces.
+        Normal accelerations without contact forces, with the dry friction of joints that move.
     """
 
     G_NN: Array = attrs.field(converter=_array)
@@ -112,6 +112,8 @@ def sliding_problem(state: NumericState, *, contacts: tuple[int, ...]) -> Slidin
     Returns
     -------
     SlidingProblem
+        Its ``b`` has the friction of the elements that slip. One at rest may bear any force up to its limit, which
+        ``A`` and ``b`` leave out.
     """
     terms = state.terms
     motion = free_motion(terms, eliminated=tuple(range(terms.J.shape[-2])))
@@ -125,9 +127,18 @@ def sliding_problem(state: NumericState, *, contacts: tuple[int, ...]) -> Slidin
             continue
         along = (contact.W_T @ _slip_direction(state, contact)[..., None])[..., 0]
         pushes.append(contact.friction[..., None] * (normal @ along[..., None])[..., 0])
-    b = (np.swapaxes(W_N, -1, -2) @ motion.a_free[..., None])[..., 0] + terms.zeta_N[..., list(contacts)]
+    a_free = motion.a_free + (motion.response @ _dry_friction(state)[..., None])[..., 0]
+    b = (np.swapaxes(W_N, -1, -2) @ a_free[..., None])[..., 0] + terms.zeta_N[..., list(contacts)]
     pushed = np.stack(np.broadcast_arrays(*pushes), axis=-1)
     return SlidingProblem(normal @ W_N, pushed, b)
+
+
+def _dry_friction(state: NumericState) -> Array:
+    """Generalised forces (..., n) of the friction elements that slip."""
+    force = np.zeros(state.terms.h.shape[-1])
+    for element in state.friction:
+        force = force - (element.limit * np.sign(element.slip))[..., None] * element.W_T
+    return force
 
 
 def _slip_direction(state: NumericState, contact: NumericContact) -> Array:

@@ -172,7 +172,7 @@ class _Run:
         self.left_out: Counter[str] = Counter()
         self.shares = {friction: [0, 0] for friction in frictions}
         self.pairs: dict[tuple[str, str], None] = {}
-        self.deepest, self.by_differences, self.with_torsion = 0.0, 0, 0
+        self.deepest, self.by_differences, self.with_torsion, self.held = 0.0, 0, 0, 0
 
     def take(self, k: int, posed: PosedFrame | str) -> None:
         """Note a frame."""
@@ -184,6 +184,7 @@ class _Run:
         self.deepest = max(self.deepest, *(-contact.gap for contact in posed.contacts))
         self.by_differences += any(contact.by_differences for contact in posed.contacts)
         self.with_torsion += any(contact.has_torsion for contact in posed.contacts)
+        self.held += any(not element.slip for element in posed.frame.friction)
         self.pairs |= {contact.pair: None for contact in posed.contacts if contact.W_T is not None}
         key = (
             posed.rests,
@@ -247,6 +248,11 @@ class _Run:
             notes.append(
                 f"{self.with_torsion} frames have contacts with torsional or rolling friction (condim 4 or 6): decided "
                 "without"
+            )
+        if self.held:
+            notes.append(
+                f"in {self.held} frames joints with dry friction rest: what it bears up to its limit counts in the "
+                "verdict, not in A, b and the critical factor"
             )
         if self.taken and self.left_out.get("no_contact", 0) == self.taken:
             notes.append("no frame has a contact: the model may lack a floor, which a URDF file does not declare")

@@ -340,7 +340,10 @@ def _table(data: bytes, source: str) -> dict[str, NDArray[Any]]:
     for title, values in titled.items():
         found = _INDEX.match(title)
         name, index = (found[1], int(found[2])) if found else (title, 0)
-        places.setdefault(name, {})[index] = values
+        entries = places.setdefault(name, {})
+        if index in entries:
+            raise FileError(f"the column {title!r} is {name}[{index}], as another one is; keep one", source)
+        entries[index] = values
     columns = {}
     for name, entries in places.items():
         if sorted(entries) != list(range(len(entries))):

@@ -57,7 +57,8 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel
     Raises
     ------
     FileError
-        MuJoCo cannot read it, it includes files outside its folder, or a friction is negative.
+        MuJoCo cannot read it, it includes files outside its folder, a friction is negative, its flags disable contacts
+        or override their parameters, or a surface has a velocity of its own.
     ComputationError
         MuJoCo is not installed.
     """
@@ -71,12 +72,37 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel
         model = engine.MjModel.from_xml_path(source)
     except (ValueError, engine.FatalError) as error:
         raise FileError(f"MuJoCo cannot read the model: {str(error).strip()}", source) from None
+    _take_flags(model, source)
     read = MujocoModel(model, Path(path).stem)
     negative = [f"the geom {read.surface(int(k))!r}" for k in np.flatnonzero(model.geom_friction[:, 0] < 0.0)]
     negative += [f"the pair {model.pair(k).name or k!r}" for k in np.flatnonzero(model.pair_friction[:, 0] < 0.0)]
     if negative:
         raise FileError(f"the friction of {', '.join(negative)} is negative", source)
+    none = np.zeros((model.ngeom, 6))  # before MuJoCo 4
+    if moving := [
+        read.surface(int(k)) for k in np.flatnonzero(np.any(getattr(model, "geom_surfacevel", none), axis=1))
+    ]:
+        raise FileError(
+            f"surfaces with a velocity of their own (surfacevel) are not covered: {', '.join(moving)}", source
+        )
     return read
+
+
+def _take_flags(model: Any, source: str) -> None:
+    """Take away what the flags of a model disable; refuse those with which no contact is what its geoms say."""
+    engine = mujoco_engine()
+    disabled, enabled = engine.mjtDisableBit, engine.mjtEnableBit
+    for name, bit in (("contact", disabled.mjDSBL_CONTACT), ("constraint", disabled.mjDSBL_CONSTRAINT)):
+        if model.opt.disableflags & int(bit):
+            raise FileError(f'<flag {name}="disable"/>: no contact would have a force; leave the flag out', source)
+    if model.opt.enableflags & int(enabled.mjENBL_OVERRIDE):
+        raise FileError(
+            '<flag override="enable"/> replaces margin and friction of all contacts; give them to the geoms', source
+        )
+    if model.opt.disableflags & int(disabled.mjDSBL_LIMIT):
+        model.jnt_limited[:], model.tendon_limited[:] = False, False
+    if model.opt.disableflags & int(disabled.mjDSBL_FRICTIONLOSS):
+        model.dof_frictionloss[:], model.tendon_frictionloss[:] = 0.0, 0.0
 
 
 @attrs.frozen(eq=False)
@@ -130,7 +156,7 @@ class MujocoModel:
     @property
     def actuation(self) -> tuple[str, ...]:
         """Columns that are taken for zeros, with a word, where a log lacks them."""
-        return ("ctrl",)
+        return ("ctrl", "act")
 
     @property
     def velocity(self) -> str:

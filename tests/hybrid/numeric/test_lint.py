@@ -3,6 +3,7 @@
 import json
 import sys
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -378,3 +379,66 @@ def test_a_table_may_begin_with_a_byte_order_mark(tmp_path, capsys):
     (tmp_path / "log.csv").write_bytes(b"\xef\xbb\xbf" + tabulated(log).encode())
     assert main(["lint", str(model), "--log", str(tmp_path / "log.csv"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["frames"] > 0
+
+
+SLIDER = """
+<mujoco model="slider"><worldbody><geom name="floor" type="plane" size="5 5 .1"/>
+  <body name="b" pos="0 0 0.1"><joint name="x" type="slide" axis="1 0 0" range="-1 1"/>
+    <joint name="z" type="slide" axis="0 0 1"/><joint name="th" type="hinge" axis="0 1 0" frictionloss="7"/>
+    <inertial pos="0.02 0 0.5" mass="1" diaginertia="0.02 0.02 0.02"/><geom name="g" type="sphere" size=".1"/></body>
+</worldbody>{more}</mujoco>
+"""
+
+
+@pytest.mark.parametrize("turning", [0.05, -0.05, 0.0])
+def test_dry_friction_of_joints_that_move_is_in_the_accelerations_that_are_told(tmp_path, turning):
+    backend = written(tmp_path, SLIDER.format(more=""))
+    model = backend.model
+    log = Log({"qpos": np.array([[0.0, 0.0, 0.3]]), "qvel": np.array([[-0.5, 0.0, turning]])}, None)
+    report = lint(backend, log)
+    (worst,) = report.worst
+    # MuJoCo's own forces, with the 7 N m against the turning; the sphere's centre rises as the joint z does
+    data, mass = mujoco.MjData(model), np.zeros((3, 3))
+    data.qpos[:], data.qvel[:] = log.columns["qpos"][0], log.columns["qvel"][0]
+    mujoco.mj_forward(model, data)
+    mujoco.mj_fullM(model, data, mass)
+    forces = data.qfrc_smooth - np.array([0.0, 0.0, 7.0 * np.sign(turning)])
+    assert worst.b[0] == pytest.approx(np.linalg.solve(mass, forces)[1], rel=1e-12)
+    assert worst.A[0, 0] < 0.0
+    # of one contact: none where A < 0 and b < 0, several where A < 0 < b; not so where a joint is held
+    assert worst.verdict == ("INCONSISTENT" if turning > 0.0 else "INDETERMINATE")
+    assert any("joints with dry friction rest" in note for note in report.notes) is (turning == 0.0)
+
+
+@pytest.mark.parametrize(
+    ("flags", "limits", "elements"), [("", 1, 1), ('limit="disable"', 0, 1), ('frictionloss="disable"', 1, 0)]
+)
+def test_flags_of_a_model_take_limits_and_dry_friction_away(tmp_path, flags, limits, elements):
+    backend = written(tmp_path, SLIDER.format(more=f"<option><flag {flags}/></option>"))
+    frame = backend.frame({"qpos": np.array([1.0, 0.0, 0.3]), "qvel": np.zeros(3)}, near=1e-3)
+    assert sum(contact.pair[0] == "x" for contact in frame.contacts) == limits
+    assert len(frame.friction) == elements
+
+
+def test_activations_that_a_log_lacks_are_told(tmp_path):
+    more = '<actuator><general name="a" joint="z" dyntype="integrator" gainprm="5"/></actuator>'
+    backend = written(tmp_path, SLIDER.format(more=more))
+    np.savez(tmp_path / "log.npz", qpos=np.zeros((1, 3)), qvel=np.zeros((1, 3)), ctrl=np.zeros((1, 1)))
+    assert read_log(tmp_path / "log.npz", backend).notes == ("the log has no act: zeros are taken",)
+
+
+@pytest.mark.parametrize(
+    ("titles", "cells", "message"),
+    [
+        (",qpos_2", ",9", r"the column 'qpos_2' is qpos\[2\], as another one is; keep one"),
+        (",qvel0", ",9", r"the column 'qvel0' is qvel\[0\], as another one is"),
+        ("", "_5", r"line 2: qvel\[2\] is '0_5', no number"),
+        ("", "\u0665", r"line 2: qvel\[2\] is '0\u0665', no number"),
+    ],
+)
+def test_cells_and_columns_that_could_be_read_in_two_ways_are_refused(tmp_path, titles, cells, message):
+    backend, path = written(tmp_path, SLIDER.format(more="")), tmp_path / "log.csv"
+    head = "qpos[0],qpos[1],qpos[2],qvel[0],qvel[1],qvel[2]"
+    path.write_text(f"{head}{titles}\n0,0,.3,.5,0,0{cells}\n", encoding="utf-8")
+    with pytest.raises(FileError, match=message):
+        read_log(path, backend)

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.declaration import Contact, Drawing, EnergyDynamics, FrictionElement, Mechanism, Parameter
-from hybrid.errors import ComputationError
+from hybrid.numeric.backends.mujoco_agreement import check_agreement, check_expressible, refuse_import
 from hybrid.numeric.backends.mujoco_contacts import mujoco_engine
+from hybrid.numeric.backends.planar_expressions import identifier, number, product, sum_of, times
 from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:
@@ -62,13 +63,13 @@ class _Joint:
     @property
     def angle(self) -> str:
         """The angle by which what follows is turned, as an expression."""
-        terms = [_times(joint.turns, joint.shift) for joint in self.chain() if joint.turns]
-        return _sum(terms)
+        terms = [times(joint.turns, joint.shift) for joint in self.chain() if joint.turns]
+        return sum_of(terms)
 
     @property
     def shift(self) -> str:
         """The displacement from the reference posture."""
-        return self.name if self.zero == 0.0 else f"({self.name} - ({_number(self.zero)}))"
+        return self.name if self.zero == 0.0 else f"({self.name} - ({number(self.zero)}))"
 
 
 def planar_mechanism(source: MujocoModel) -> tuple[Mechanism, tuple[str, ...]]:
@@ -90,9 +91,12 @@ def planar_mechanism(source: MujocoModel) -> tuple[Mechanism, tuple[str, ...]]:
     Raises
     ------
     ComputationError
-        The model is not planar, has ball or free joints, or closed loops.
+        The model is not planar, has ball or free joints, or closed loops; a mechanism file cannot say how it moves.
     """
-    return _Planar(source).mechanism()
+    check_expressible(source)
+    mechanism, notes = _Planar(source).mechanism()
+    check_agreement(source, mechanism)
+    return mechanism, notes
 
 
 class _Planar:
@@ -107,14 +111,14 @@ class _Planar:
         self.parameters: dict[str, Any] = {}
         self.definitions: dict[str, str] = {}
         self.points: dict[str, tuple[str, str]] = {}
-        self.joint_names = [_identifier(m.joint(k).name or f"q{k + 1}") for k in range(m.njnt)]
+        self.joint_names = [identifier(m.joint(k).name or f"q{k + 1}") for k in range(m.njnt)]
         if len(set(self.joint_names)) < m.njnt:
             self._refuse("joints have one name once signs that no name may have are replaced")
         self.last = self._joints()
         self.shared: list[Array] = []
 
     def _refuse(self, why: str) -> None:
-        raise ComputationError(f"{self.source.name} cannot be imported as a planar mechanism: {why}")
+        refuse_import(self.source, why)
 
     def _check_joints(self) -> None:
         kinds = self.engine.mjtJoint
@@ -182,36 +186,47 @@ class _Planar:
         x, y = self._point(joint.parent, joint.at)
         if not joint.turns:
             dx, dy = self._turned(joint.parent, joint.along)
-            x, y = _sum([x, _product(joint.shift, dx)]), _sum([y, _product(joint.shift, dy)])
+            x, y = sum_of([x, product(joint.shift, dx)]), sum_of([y, product(joint.shift, dy)])
         self._define(f"{joint.name}_x", x)
         self._define(f"{joint.name}_y", y)
+        self._check_new(f"{joint.name}_angle")
         self.definitions[f"{joint.name}_angle"] = joint.angle
         self.points[joint.name] = (f"{joint.name}_x", f"{joint.name}_y")
 
     def _define(self, name: str, text: str) -> None:
         """A length by name: a definition, or a parameter if it is a number, which then has a unit."""
         if re.fullmatch(r"\(?-?[0-9.e+-]+\)?", text) and float(text.strip("()")):
-            self.parameters[name] = Parameter(value=float(text.strip("()")), unit="m", doc="fixed by the joints")
+            self._parameter(name, float(text.strip("()")), "m", "fixed by the joints")
         else:
+            self._check_new(name)
             self.definitions[name] = text
+
+    def _parameter(self, name: str, value: float, unit: str, doc: str) -> None:
+        self._check_new(name)
+        self.parameters[name] = Parameter(value=value, unit=unit, doc=doc)
+
+    def _check_new(self, name: str) -> None:
+        """Refuse a name that another body, joint or contact has given already: one of the two would be lost."""
+        if name in self.parameters or name in self.definitions:
+            self._refuse(f"{name!r} would stand for two things; its bodies, joints or geoms have names too much alike")
 
     def _turned(self, joint: _Joint | None, vector: Array) -> tuple[str, str]:
         """A vector of the reference posture turned with what follows a joint."""
         a, b = (0.0 if abs(value) <= _ZERO else float(value) for value in vector)
         if joint is None or joint.angle == "0":
-            return _number(a), _number(b)
+            return number(a), number(b)
         angle = f"{joint.name}_angle"
         return (
-            _sum([_times(a, f"cos({angle})"), _times(-b, f"sin({angle})")]),
-            _sum([_times(a, f"sin({angle})"), _times(b, f"cos({angle})")]),
+            sum_of([times(a, f"cos({angle})"), times(-b, f"sin({angle})")]),
+            sum_of([times(a, f"sin({angle})"), times(b, f"cos({angle})")]),
         )
 
     def _point(self, joint: _Joint | None, at: Array) -> tuple[str, str]:
         """A point of the reference posture where it is carried by what follows a joint."""
         if joint is None:
-            return _number(at[0]), _number(at[1])
+            return number(at[0]), number(at[1])
         x, y = self._turned(joint, at - joint.at)
-        return _sum([f"{joint.name}_x", x]), _sum([f"{joint.name}_y", y])
+        return sum_of([f"{joint.name}_x", x]), sum_of([f"{joint.name}_y", y])
 
     def _velocity(self, joint: _Joint, at: tuple[str, str]) -> tuple[str, str]:
         """The velocity of a point that is carried by what follows a joint."""
@@ -219,23 +234,23 @@ class _Planar:
         for item in joint.chain():
             rate = f"{item.name}_dot"
             if item.turns:
-                x.append(_times(-item.turns, f"{rate}*({at[1]} - {item.name}_y)"))
-                y.append(_times(item.turns, f"{rate}*({at[0]} - {item.name}_x)"))
+                x.append(times(-item.turns, f"{rate}*({at[1]} - {item.name}_y)"))
+                y.append(times(item.turns, f"{rate}*({at[0]} - {item.name}_x)"))
             else:
                 dx, dy = self._turned(item.parent, item.along)
-                x.append(_product(rate, dx))
-                y.append(_product(rate, dy))
-        return _sum(x), _sum(y)
+                x.append(product(rate, dx))
+                y.append(product(rate, dy))
+        return sum_of(x), sum_of(y)
 
     def mechanism(self) -> tuple[Mechanism, tuple[str, ...]]:
         m, g = self.m, float(np.linalg.norm(self.m.opt.gravity))
-        self.parameters["g"] = Parameter(value=g, unit="m/s^2", doc="gravity")
+        self._parameter("g", g, "m/s^2", "gravity")
         kinetic, potential, links = [], [], []
         for body in range(1, m.nbody):
             joint = self.last[body]
             if joint is None:
                 continue
-            name = _identifier(m.body(body).name or f"body{body}")
+            name = identifier(m.body(body).name or f"body{body}")
             if m.body_parentid[body] and self.last[m.body_parentid[body]] is not joint:
                 before = self.last[m.body_parentid[body]]
                 links += [(before.name, joint.name)] if before else []
@@ -244,27 +259,25 @@ class _Planar:
             turn = np.array(self.data.ximat[body]).reshape(3, 3)
             normal = np.cross(*self.axes)
             inertia = float(normal @ turn @ np.diag(m.body_inertia[body]) @ turn.T @ normal)
-            self.parameters[f"m_{name}"] = Parameter(value=float(m.body_mass[body]), unit="kg", doc=f"mass of {name}")
-            self.parameters[f"J_{name}"] = Parameter(
-                value=inertia, unit="kg m^2", doc=f"central moment of inertia of {name}"
-            )
+            self._parameter(f"m_{name}", float(m.body_mass[body]), "kg", f"mass of {name}")
+            self._parameter(f"J_{name}", inertia, "kg m^2", f"central moment of inertia of {name}")
             x, y = self._point(joint, self._in_plane(self.data.xipos[body]))
             self._define(f"{name}_cx", x)
             self._define(f"{name}_cy", y)
             vx, vy = self._velocity(joint, (f"{name}_cx", f"{name}_cy"))
             kinetic.append(f"m_{name}*(({vx})**2 + ({vy})**2)/2")
-            spin = _sum([_times(item.turns, f"{item.name}_dot") for item in joint.chain() if item.turns])
+            spin = sum_of([times(item.turns, f"{item.name}_dot") for item in joint.chain() if item.turns])
             kinetic += [f"J_{name}*({spin})**2/2"] if spin != "0" else []
             potential.append(f"m_{name}*g*{name}_cy")
         forces = dict(self._forces(kinetic, potential))
         contacts: Any = [*self._contacts(links), *self._limits()]
         friction: Any = self._dry_friction()
         mechanism = Mechanism(
-            name=_identifier(self.source.name),
+            name=identifier(self.source.name),
             coordinates=self.joint_names,
             parameters=self.parameters,
             definitions=self.definitions,
-            dynamics=EnergyDynamics(kinetic=_sum(kinetic), potential=_sum(potential)),
+            dynamics=EnergyDynamics(kinetic=sum_of(kinetic), potential=sum_of(potential)),
             forces=forces,
             contact=contacts,
             friction=friction,
@@ -275,21 +288,28 @@ class _Planar:
     def _forces(self, kinetic: list[str], potential: list[str]) -> Iterator[tuple[str, str]]:
         """Forces of joints; rotor inertia and springs are added to the energies."""
         m = self.m
-        driven = {int(m.actuator_trnid[k, 0]) for k in range(m.nu)}
+        kinds = self.engine.mjtTrn
+        at_joints = np.isin(m.actuator_trntype, (int(kinds.mjTRN_JOINT), int(kinds.mjTRN_JOINTINPARENT)))
+        driven = set(m.actuator_trnid[at_joints, 0].tolist())
+        for place in np.flatnonzero(~at_joints):
+            self.notes.append(f"the actuator {m.actuator(int(place)).name or place} is left out: it acts on no joint")
+        servos = np.any(m.actuator_biasprm, axis=1) & at_joints
+        for joint in (self.joint_names[m.actuator_trnid[place, 0]] for place in np.flatnonzero(servos)):
+            self.notes.append(f"tau_{joint} stands for the whole force of a servo, which depends on the state")
         for k, name in enumerate(self.joint_names):
             dof = m.jnt_dofadr[k]
             if m.dof_armature[dof]:
-                kinetic.append(f"{_number(m.dof_armature[dof])}*{name}_dot**2/2")
+                kinetic.append(f"{number(m.dof_armature[dof])}*{name}_dot**2/2")
             if m.jnt_stiffness[k]:
                 rest = float(m.qpos_spring[m.jnt_qposadr[k]])
-                potential.append(f"{_number(m.jnt_stiffness[k])}*({name} - ({_number(rest)}))**2/2")
-            terms = [f"-{_number(m.dof_damping[dof])}*{name}_dot"] if m.dof_damping[dof] else []
+                potential.append(f"{number(m.jnt_stiffness[k])}*({name} - ({number(rest)}))**2/2")
+            terms = [f"-{number(m.dof_damping[dof])}*{name}_dot"] if m.dof_damping[dof] else []
             if k in driven:
                 unit = "N m" if self._is_hinge(k) else "N"
-                self.parameters[f"tau_{name}"] = Parameter(value=0, unit=unit, doc=f"actuation of {name}")
+                self._parameter(f"tau_{name}", 0.0, unit, f"actuation of {name}")
                 terms.append(f"tau_{name}")
             if terms:
-                yield name, _sum(terms)
+                yield name, sum_of(terms)
 
     def _contacts(self, links: list[tuple[str, str]]) -> Iterator[Contact]:
         """Contacts of spheres and ends of capsules with planes of the world."""
@@ -314,10 +334,17 @@ class _Planar:
                     yield from self._touching(geom, plane, ends, links, several=len(planes) > 1)
 
     def _may_touch(self, geom: int, plane: int) -> bool:
-        m = self.m
+        m, bodies = self.m, sorted(int(self.m.geom_bodyid[k]) for k in (geom, plane))
+        if (bodies[0] << 16) + bodies[1] in m.exclude_signature:
+            return False
         return bool(
             m.geom_contype[geom] & m.geom_conaffinity[plane] or m.geom_contype[plane] & m.geom_conaffinity[geom]
         )
+
+    def _is_rough(self, geom: int, plane: int) -> bool:
+        """Whether a contact has friction: condim 1 has none, that of priority counts, else the larger one."""
+        ranks, dims = (field[[geom, plane]] for field in (self.m.geom_priority, self.m.geom_condim))
+        return bool(np.max(dims[ranks == np.max(ranks)]) > 1)
 
     def _ends(self, geom: int) -> list[Array]:
         """Centres of the spheres that a geom is made of, each once, in the plane of motion."""
@@ -333,7 +360,7 @@ class _Planar:
     def _touching(
         self, geom: int, plane: int, ends: list[Array], links: list[tuple[str, str]], *, several: bool
     ) -> Iterator[Contact]:
-        joint, name = self.last[self.m.geom_bodyid[geom]], _identifier(self.source.surface(geom))
+        joint, name = self.last[self.m.geom_bodyid[geom]], identifier(self.source.surface(geom))
         up, height, friction = np.array([0.0, 1.0]), 0.0, 1.0
         if plane >= 0:
             normal = self.data.geom_xmat[plane].reshape(3, 3)[:, 2]
@@ -341,7 +368,8 @@ class _Planar:
                 self._refuse(f"the plane {self.source.surface(plane)} is not across its hinges")
             up = self._in_plane(normal)
             height = float(up @ self._in_plane(self.data.geom_xpos[plane]))
-            friction = self.source.friction_in_force((self.source.surface(plane), self.source.surface(geom)))[0]
+            pair = (self.source.surface(plane), self.source.surface(geom))
+            friction = self.source.friction_in_force(pair)[0] if self._is_rough(geom, plane) else 0.0
         if joint is None:
             return
         for k, end in enumerate(ends):
@@ -351,7 +379,7 @@ class _Planar:
             label = (
                 name
                 + (f"_{'ab'[k]}" if len(ends) > 1 else "")
-                + (f"_{_identifier(self.source.surface(plane))}" if several else "")
+                + (f"_{identifier(self.source.surface(plane))}" if several else "")
             )
             label = f"{label}_geom" if label in self.joint_names else label
             if self._keeps_height(geom, end, up):
@@ -364,14 +392,14 @@ class _Planar:
             self.points[label] = (cx, cy)
             links.append((joint.name, label))
             radius = float(self.m.geom_size[geom, 0])
-            self.parameters[f"mu_{label}"] = Parameter(value=friction, unit="1", doc=f"friction of {label}")
-            gap = _sum([_times(float(up[0]), cx), _times(float(up[1]), cy)])
-            along = _sum([_times(float(up[1]), cx), _times(-float(up[0]), cy)])
+            self._parameter(f"mu_{label}", friction, "1", f"friction of {label}")
+            gap = sum_of([times(float(up[0]), cx), times(float(up[1]), cy)])
+            along = sum_of([times(float(up[1]), cx), times(-float(up[0]), cy)])
             rolled = f"{joint.name}_angle" if joint.angle != "0" else "0"
             yield Contact(
                 name=label,
-                gap=f"{gap} - ({_number(height + radius)})",
-                tangent=_sum([along, _times(radius, rolled) if rolled != "0" else "0"]),
+                gap=f"{gap} - ({number(height + radius)})",
+                tangent=sum_of([along, times(radius, rolled) if rolled != "0" else "0"]),
                 friction=f"mu_{label}",
             )
 
@@ -404,47 +432,13 @@ class _Planar:
         for k, name in enumerate(self.joint_names):
             if self.m.jnt_limited[k]:
                 low, high = (float(value) for value in self.m.jnt_range[k])
-                yield Contact(name=f"lower_{name}", gap=f"{name} - ({_number(low)})")
-                yield Contact(name=f"upper_{name}", gap=f"({_number(high)}) - {name}")
+                yield Contact(name=f"lower_{name}", gap=f"{name} - ({number(low)})")
+                yield Contact(name=f"upper_{name}", gap=f"({number(high)}) - {name}")
 
     def _dry_friction(self) -> list[FrictionElement]:
         found = []
         for k, name in enumerate(self.joint_names):
             limit = float(self.m.dof_frictionloss[self.m.jnt_dofadr[k]])
             if limit:
-                found.append(FrictionElement(name=f"friction_{name}", limit=_number(limit), tangent=name))
+                found.append(FrictionElement(name=f"friction_{name}", limit=number(limit), tangent=name))
         return found
-
-
-def _identifier(text: str) -> str:
-    """A text as a name of the mechanism file."""
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") or "unnamed"
-    return f"q_{name}" if name[0].isdigit() or name in ("t", "pi", "g") else name
-
-
-def _times(factor: float, text: str) -> str:
-    if factor == 0.0 or text == "0":
-        return "0"
-    if factor == 1.0:
-        return text
-    return f"-{text}" if factor == -1.0 else f"{_number(factor)}*{text}"
-
-
-def _product(text: str, factor: str) -> str:
-    """A product with a factor that may be a number."""
-    if factor in ("0", "1", "-1"):
-        return _times(float(factor), text)
-    return f"{text}*({factor})"
-
-
-def _number(value: float) -> str:
-    """A number with what rounding has added left out; models are written with fewer digits."""
-    return f"{float(value):.14g}" if value else "0"
-
-
-def _sum(terms: list[str]) -> str:
-    """A sum without its zeros; a minus becomes a difference."""
-    kept = [term for term in terms if term not in ("0", "-0")]
-    if not kept:
-        return "0"
-    return "".join([kept[0], *(f" - {term[1:]}" if term.startswith("-") else f" + {term}" for term in kept[1:])])

@@ -66,6 +66,13 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> PinocchioMo
     for k, contact in enumerate(asked.contacts):
         if contact.frame not in frames:
             raise FileError(unknown_name(f"contact[{k}].frame", "frame", contact.frame, frames), asked.source)
+        if frames.count(contact.frame) > 1:
+            kinds = [str(frame.type).lower() for frame in model.frames if frame.name == contact.frame]
+            raise FileError(
+                f"contact[{k}].frame: {contact.frame!r} names {len(kinds)} frames of the model ({', '.join(kinds)}), "
+                "which may lie apart; rename them",
+                asked.source,
+            )
     return PinocchioModel(model, Path(path).stem, asked.contacts, notes)
 
 
@@ -267,7 +274,7 @@ class PinocchioModel:
                 unit = q[joint.q + joint.sliding : joint.q + joint.nq]
                 kind = "quaternion" if len(unit) == 4 else "cosine and sine"
                 check_unit(unit, f"{self.name}: q: the {kind} of joint {joint.name!r}")
-        M = np.array(engine.crba(m, d, q))
+        M = np.reshape(engine.crba(m, d, q), (m.nv, m.nv))
         bias = np.array(engine.nonLinearEffects(m, d, q, v))
         engine.forwardKinematics(m, d, q, v, np.zeros(m.nv))
         engine.computeJointJacobians(m, d, q)
@@ -304,7 +311,8 @@ class PinocchioModel:
                 continue
             # the lowest point keeps its place below the centre, but not in the body: its velocity is that of the
             # material point there, and the rate of it that of the centre and of the turning of the body
-            J = sphere.axes @ (sphere.material @ engine.getFrameJacobian(m, d, place, world))
+            of_frame = np.reshape(engine.getFrameJacobian(m, d, place, world), (6, m.nv))  # a vector if nv is 1
+            J = sphere.axes @ (sphere.material @ of_frame)
             rate = engine.getFrameClassicalAcceleration(m, d, place, world)
             zeta = sphere.axes @ (sphere.material @ rate.vector)
             found.append(

@@ -147,7 +147,7 @@ def _turned(J_T: Array, axes: Array) -> Array | None:
     left, size, _ = np.linalg.svd(J_T, full_matrices=False)
     if not size[0] > 0.0:
         return None
-    if size[1] > _VANISHING * size[0]:
+    if len(size) > 1 and size[1] > _VANISHING * size[0]:  # one velocity has one direction
         return np.eye(2)
     direction = left[:, 0]
     world = direction @ axes

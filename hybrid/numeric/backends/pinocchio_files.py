@@ -15,13 +15,12 @@ from typing import Any, Literal
 from xml.etree.ElementTree import Element
 
 import attrs
-import numpy as np
-from numpy.typing import NDArray
 
 from hybrid.declaration.document import parse, read_text
 from hybrid.errors import FileError, StateError
 from hybrid.files import check_keys
 from hybrid.numeric.backends.includes import check_includes, xml_root
+from hybrid.numeric.backends.pinocchio_mjcf import check_mjcf, gravity_of
 
 __all__ = [
     "ContactFile",
@@ -143,9 +142,6 @@ def _not_negative(field: str, value: Any, source: str) -> float:
     return float(value)
 
 
-Array = NDArray[np.float64]
-
-
 def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ...]]:
     """Read a model, with the root and the rotors that a file of contacts gives it.
 
@@ -169,7 +165,7 @@ def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ..
     is_urdf = written.tag == "robot"
     if not is_urdf:
         check_includes(Path(path))
-        _check_whole(written, source)
+        check_mjcf(written, source)
         if asked.root == "free":
             raise FileError('root = "free" is for URDF: an MJCF file has its <freejoint>', asked.source)
         reader = partial(engine.buildModelFromMJCF, source)
@@ -179,36 +175,12 @@ def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ..
         reader = partial(engine.buildModelFromUrdf, source)
     try:
         model = reader()
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, IndexError) as error:
         raise FileError(f"pinocchio cannot read the model: {str(error).strip().splitlines()[-1]}", source) from None
     if not is_urdf:
-        model.gravity.linear = _gravity(written, source)
+        model.gravity.linear = gravity_of(written, source)
     _give_rotors(model, asked)
     return model, _notes(written, model, asked) if is_urdf else ()
-
-
-def _check_whole(written: Element, source: str) -> None:
-    """Refuse what pinocchio passes over in an MJCF file though the dynamics depend on it."""
-    found = [f"<{tag}>" for tag in ("include", "equality") if written.find(f".//{tag}") is not None]
-    if any(node.get("stiffness") not in (None, "0") for node in written.iter("joint")):
-        found.append("springs of joints")
-    # its coordinates are MuJoCo's, but their limits are shifted by ref
-    if any(node.get("ref") not in (None, "0") and node.get("limited") != "false" for node in written.iter("joint")):
-        found.append("limits of joints with ref")
-    if found:
-        raise FileError(
-            f"has {', '.join(found)}, which pinocchio does not read as MuJoCo does; use its backend", source
-        )
-
-
-def _gravity(written: Element, source: str) -> Array:
-    """That of an MJCF file (m/s^2), which pinocchio does not read."""
-    text = next((node.get("gravity") for node in written.iter("option") if node.get("gravity")), None) or "0 0 -9.81"
-    try:
-        x, y, z = (float(part) for part in text.split())
-    except ValueError:
-        raise FileError(f"gravity must be three numbers, got {text!r}", source) from None
-    return np.array([x, y, z])
 
 
 def _give_rotors(model: Any, asked: ContactFile) -> None:

@@ -24,7 +24,7 @@ from hybrid.contact.compliance.path import (
     linear_samples,
 )
 from hybrid.contact.compliance.spatial import spatial_limit
-from hybrid.contact.compliance.status import STOPPED, ContactStatus
+from hybrid.contact.compliance.status import STOPPED, VANISHING, ContactStatus
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.state import State
@@ -303,11 +303,12 @@ class KelvinVoigtLimit(AbstractImpactLaw):
             path = several_limit(
                 reduced.G, reduced.gamma, contacts, loads=reduced.loads, samples=samples, bilateral=bilateral
             )  # fmt: skip
-            return reduced.restored(path)
+            return _without_elements(problem, reduced.restored(path))
         contacts = compliant_contacts(problem, self.damping)
         rows = len(problem.elements[0].rows)
         if len(contacts) > 1:
-            return several_limit(problem.G, problem.gamma, contacts, loads=problem.posed.c, samples=samples)
+            path = several_limit(problem.G, problem.gamma, contacts, loads=problem.posed.c, samples=samples)
+            return _without_elements(problem, path)
         contact = contacts[0]
         if rows == 3:
             return spatial_limit(
@@ -315,6 +316,16 @@ class KelvinVoigtLimit(AbstractImpactLaw):
                 static_friction=contact.static_friction,
             )  # fmt: skip
         return _planar_path(problem, contact, samples)
+
+
+def _without_elements(problem: ImpactProblem, path: CompliantPath) -> CompliantPath:
+    """The path, with a word where loads have set contacts off and friction elements are not among them."""
+    slowest = float(np.min(problem.gamma[problem.normals]))
+    is_set_off = path.impulse.any() and slowest >= -VANISHING * float(np.max(np.abs(problem.gamma)))
+    if not (is_set_off and np.any(problem.posed.terms.limit)):
+        return path
+    note = "which contacts are set off, and in which order, is decided without the friction elements"
+    return attrs.evolve(path, warnings=(*path.warnings, note))
 
 
 def compliant_contacts(

@@ -13,7 +13,7 @@ from hybrid.contact import resolve_impact
 from hybrid.contact.compliance import Outcome
 from hybrid.contact.compliance.kinematics import ContactRows
 from hybrid.contact.compliance.limit import planar_limit, several_limit
-from hybrid.declaration import Contact, EquationDynamics, Mechanism, mechanism_from_toml
+from hybrid.declaration import Constraint, Contact, EquationDynamics, FrictionElement, Mechanism, mechanism_from_toml
 from hybrid.errors import ComputationError
 
 
@@ -287,7 +287,8 @@ def test_of_two_contacts_at_rest_the_one_that_is_loaded_more_is_far_ahead(coupli
     assert got.gamma_after == pytest.approx(after, abs=1e-5)
 
 
-def test_a_mechanism_hands_its_loads_to_the_limit():
+@pytest.mark.parametrize("elements", [0, 1])
+def test_a_mechanism_hands_its_loads_to_the_limit(elements):
     G, _ = jamming(0.15)
     M, c = np.linalg.inv(G), np.array([-1.0, 0.0, -1e-6, 0.0])
     names = ["z", "x", "w", "u"]
@@ -300,6 +301,7 @@ def test_a_mechanism_hands_its_loads_to_the_limit():
                 Contact(name="a", gap="z", tangent="x", friction="2", damping="0.3"),
                 Contact(name="b", gap="w", tangent="u", friction="2", damping="0.3"),
             ],
+            friction=[FrictionElement(name="dry", limit="1e-9", tangent="x")] * elements,
         )
     )
     found = resolve(pair, State([0.0] * 4, SLIPS))
@@ -307,3 +309,25 @@ def test_a_mechanism_hands_its_loads_to_the_limit():
     after = SLIPS + G[:, :2] @ alone.impulse
     assert found.outcome is Outcome.IMPACT_WITHOUT_COLLISION
     assert found.impact.v_after == pytest.approx(after, abs=1e-5)
+    assert ["friction elements" in warning for warning in found.impact.warnings] == [True] * elements
+
+
+@pytest.mark.parametrize("load", [0.0, 1.0])
+def test_friction_of_a_rail_under_load_sets_a_contact_off(load):
+    """Its friction 0.5 N on x is 0.3 m/s^2 less of the free acceleration 0.1 of the gap, and no impulse."""
+    M = np.linalg.inv(JAMMING)
+    f = M @ [0.1, 0.0]
+    rod = derive(
+        Mechanism(
+            name="rod",
+            coordinates=["z", "x", "y"],
+            dynamics=EquationDynamics(
+                mass_matrix=[[*M[0], 0.0], [*M[1], 0.0], [0.0, 0.0, 1.0]], forces=[*f.tolist(), load]
+            ),
+            contact=[Contact(name="tip", gap="z", tangent="x", friction="2", damping="0.3")],
+            constraint=[Constraint(name="rail", equation="y", tangent="x", friction="0.5")],
+        )
+    )
+    found = resolve_impact(rod, State([0.0] * 3, [0.0, 1.0, 0.0]), law=KelvinVoigtLimit())
+    alone = planar_limit(JAMMING, [-0.0, 1.0], friction=2.0, damping=0.3)
+    assert found.v_after == pytest.approx([*alone.gamma, 0.0] if load else [0.0, 1.0, 0.0], abs=1e-6)

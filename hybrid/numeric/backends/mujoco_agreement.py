@@ -67,6 +67,7 @@ def check_expressible(source: MujocoModel) -> None:
     m = source.model
     said = {
         "it has a <pair>, whose friction and geoms are not taken over; give them to the geoms": m.npair,
+        # torsional friction (condim 4) acts about the normal, about which nothing turns here
         "a geom has rolling friction (condim 6); condim 3 is taken over": np.any(m.geom_condim == 6),
         "a geom is adhesive": np.any(getattr(m, "geom_adhesion", 0.0)),  # of MuJoCo 4
         "a spring yields (springyield)": getattr(m, "nplastic", 0),
@@ -107,9 +108,10 @@ def check_agreement(source: MujocoModel, mechanism: Mechanism) -> None:
         terms = dynamics.terms(d.qpos, d.qvel)
         size = np.sqrt(np.diag(M))
         inertia = np.max(np.abs(terms.M - M) / np.outer(size, size), axis=1)
-        # forces with which every joint would accelerate as the whole model does, by kinetic energy
-        level = size * np.sqrt(max(0.0, float(h @ np.linalg.solve(M, h))))
-        force = np.abs(terms.h - h) / np.where(level > 0.0, level, 1.0)
+        # forces with which each joint alone would have the acceleration of the whole model, in the measure of kinetic
+        # energy, or would stop it within a second: where nothing accelerates, forces are what rounding leaves
+        level = np.sqrt(max(0.0, float(h @ np.linalg.solve(M, h)))) + np.sqrt(float(d.qvel @ M @ d.qvel))
+        force = np.abs(terms.h - h) / (size * level)
         for what, off in (("another mass matrix", inertia), ("other forces", force)):
             worst = int(np.argmax(off))
             if not off[worst] <= _AGREES:

@@ -130,3 +130,16 @@ def test_notes_tell_what_the_parameters_of_actuators_stand_for(tmp_path):
     assert [name for name in mechanism.parameters if name.startswith("tau_")] == ["tau_knee"]
     assert "the actuator push is left out: it acts on no joint" in notes
     assert any(note.startswith("tau_knee stands for the whole force of a servo") for note in notes)
+
+
+def test_a_wheel_that_nothing_drives_is_not_refused_for_rounding(tmp_path):
+    path = tmp_path / "wheel.xml"
+    path.write_text(
+        '<mujoco><option gravity="0 0 0"/><worldbody><body euler="0 31 0"><joint name="x" type="slide" axis="1 0 0"/>'
+        '<joint name="turn" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0.7" mass="0.1"/>'
+        '<geom size="0.1" pos="-0.1 0 -0.7" mass="0.3"/><geom size="0.1" pos="0 0 0.7" mass="0.2"/></body></worldbody>'
+        "</mujoco>",
+        encoding="utf-8",
+    )
+    dynamics = derive(planar_mechanism(load(path))[0])
+    np.testing.assert_allclose(dynamics.terms([0.1, 0.3], [1.0, 2.0]).h, 0.0, atol=1e-12)

@@ -1,10 +1,11 @@
 """Motions of random mechanisms followed side by side against single calls: the same events at the same times.
 
 The mechanisms are those of the campaign of motions, without its rail: springs, slopes, walls and rods that fall on two
-tips, with loads in time, friction and restitution, each of them switched off at times. Masses differ from start to
-start, and with them the moment of inertia, which is an expression of the mass. Where a start moved by a billionth has
-other events, the case lies next to a tie and counts as undecided; so does a last bounce whose speed is of the order of
-the tolerance for velocities, which one of two runs may call a touchdown and the other an impact.
+tips, with loads in time, friction and restitution, each of them switched off at times; dry friction holds the first
+coordinate of a half. Masses differ from start to start, and with them the moment of inertia, an expression of the mass.
+Where a start moved by a billionth has other events, the case lies next to a tie and counts as undecided; so does a last
+bounce whose speed is of the order of the tolerance for velocities, which one of two runs may call a touchdown and the
+other an impact.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 import attrs
 import numpy as np
 
-from hybrid import Dynamics, Mechanism, Settings, State, Trajectory, derive, ensemble, simulate
+from hybrid import Dynamics, FrictionElement, Mechanism, Settings, State, Trajectory, derive, ensemble, simulate
 from hybrid.analysis import Ensemble
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.errors import HybridError
@@ -31,9 +32,12 @@ SIDE_BY_SIDE = tuple(body for body, (_, rails) in BODIES.items() if not rails)
 Told = tuple[np.ndarray, list[tuple[str, str | None]]]
 
 
-def _with_inertia_of_the_mass(mechanism: Mechanism) -> Mechanism:
+def _with_inertia_of_the_mass(mechanism: Mechanism, *, is_dry: bool) -> Mechanism:
     given = {name: parameter.value for name, parameter in mechanism.parameters.items()}
-    return attrs.evolve(mechanism, parameters={**given, "i": 1.0, "I": "i*m*l**2"})
+    dry = [FrictionElement(name="dry", tangent=mechanism.coordinates[0], limit="1")] if is_dry else []
+    return attrs.evolve(
+        mechanism, parameters={**given, "i": 1.0, "I": "i*m*l**2"}, friction=[*mechanism.friction, *dry]
+    )
 
 
 def _events(found: Ensemble, k: int) -> Told:
@@ -67,10 +71,12 @@ def run(n: int, *, seed: int) -> Tally:
         rng = np.random.default_rng([seed, case])
         body, load = SIDE_BY_SIDE[case % len(SIDE_BY_SIDE)], int(rng.integers(len(LOADS)))
         values, q, v = drawn(rng, body)
-        if (body, load) not in known:
-            known[body, load] = derive(_with_inertia_of_the_mass(declared(body, LOADS[load], values, literal=False)))
+        is_dry = bool(rng.integers(2))
+        if (body, load, is_dry) not in known:
+            mechanism = declared(body, LOADS[load], values, literal=False)
+            known[body, load, is_dry] = derive(_with_inertia_of_the_mass(mechanism, is_dry=is_dry))
         values["i"] = values.pop("I") / (values["m"] * values["l"] ** 2)
-        dynamics, law = known[body, load], LAWS[case % len(LAWS)]
+        dynamics, law = known[body, load, is_dry], LAWS[case % len(LAWS)]
         names = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
         size = len(BODIES[body][0])
         centre = np.concatenate([q[:size], v[:size]])
@@ -88,7 +94,8 @@ def run(n: int, *, seed: int) -> Tally:
         tally.parts.setdefault("handed over", Tally()).tried += handed
         for k in (0, *rng.choice(np.arange(1, N), COMPARED - 1, replace=False).tolist()):
             at = np.array([column[k] for column in starts.values()])
-            where = f"seed {seed}, case {case} ({body}, load {LOADS[load]}, {law.name}), start {k}"
+            what = f"{body}{', dry' if is_dry else ''}, load {LOADS[load]}, {law.name}"
+            where = f"seed {seed}, case {case} ({what}), start {k}"
             tally.tried += 1
             try:
                 own_values = {**values, "m": masses[k]}

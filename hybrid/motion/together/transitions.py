@@ -253,6 +253,10 @@ def _leave(
         rates[:, index] = np.where(leaves, rate, 0.0)
         fleet.activities[index, lanes] = np.where(leaves, Activity.OPEN, closed[:, index])
         fleet.touches[index, lanes] = leaves
+    for name in fleet.dynamics.elements:  # they take no impulse, and slip as the contacts make them
+        columns = list(fleet.dynamics.columns_of(name))
+        found = tangential_activity(terms.slip[..., columns], scales.slip[..., columns], tolerances)
+        fleet.activities[fleet.names.index(name), lanes] = found
     for place in np.flatnonzero(may_hop_low(dynamics, terms, q, rates).any(axis=-1) & ~again).tolist():
         lane, opening = int(lanes[place]), dict(zip(fleet.dynamics.contacts, rates[place].tolist(), strict=True))
         for name in low_hops(*_alone(fleet, lane, law), {name: rate for name, rate in opening.items() if rate}):

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, Mode, Settings, derive, ensemble, simulate, solve_state
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    FrictionElement,
+    Mechanism,
+    Mode,
+    Settings,
+    derive,
+    ensemble,
+    simulate,
+    solve_state,
+)
 from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.contact.activity import element_names
@@ -187,6 +198,28 @@ def test_a_rod_moves_alike_whatever_its_mass():
     np.testing.assert_allclose(found.end, np.broadcast_to(found.end[0], found.end.shape), rtol=0, atol=1e-10)
     turned = ensemble(dynamics_of("rod_on_incline"), starts={"I": masses}, pins=pins, t_end=0.8, rtol=FINE)
     assert np.ptp(turned.end[:, 3]) > 1e-2
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), PoissonImpact(), EnergeticImpact()], ids=lambda law: law.name)
+def test_an_impact_makes_a_joint_slip_that_dry_friction_held(law):
+    """Friction of limit ``F`` takes no impulse: ``v+ = v - (1 + e)(w.v)/(w.G w) G w`` with ``G`` the inverse mass."""
+    M, w, start = np.array([[7 / 30, 0.1], [0.1, 0.3]]), np.array([0.0, -1.0]), np.array([0.0, 1.0])
+    held = derive(
+        Mechanism(
+            name="held",
+            coordinates=["a", "u"],
+            dynamics=EnergyDynamics(kinetic="0.1*a_dot**2 + 0.15*(u_dot + a_dot/3)**2", potential="0"),
+            contact=[Contact(name="stop", gap="0.4 - u", restitution="0.2")],
+            friction=[FrictionElement(name="joint", tangent="a", limit="0.3")],
+        )
+    )
+    given = np.linspace(0.19, 0.21, 40)
+    found = ensemble(held, starts={"u": given}, pins={"a": 0, "a_dot": 0, "u_dot": 1}, t_end=0.25, law=law, rtol=FINE)
+    assert not found.handed_over
+    after = start - 1.2 * (w @ start) / (w @ np.linalg.solve(M, w)) * np.linalg.solve(M, w)
+    # from then on the joint is slowed by its limit alone, and the stop is left
+    expected = after + (0.25 - (0.4 - given))[:, None] * np.linalg.solve(M, [-0.3, 0.0])
+    np.testing.assert_allclose(found.end[:, 3:], expected, rtol=0, atol=1e-10)
 
 
 def test_a_block_that_slides_stops_by_coulombs_law():

@@ -88,6 +88,7 @@ def event_map(
         return agreed_map(still, None, jumps, None, _EDGE, keeps=False)
     before = evaluate_point(system, t, y)
     surfaces = _surfaces(system, before, events)
+    _check_unique(before, surfaces, following, jumps)
     if len(surfaces) == 1:
         return agreed_map(before, surfaces[0], jumps, following, _EDGE)
 
@@ -126,11 +127,19 @@ def _surfaces(system: ModeSystem, before: Point, events: tuple[Event, ...]) -> l
     distinct = {(surface.kind, surface.element): surface for surface in found}
     if not distinct:
         raise NoDerivative("an event that no guard of the mode explains", is_proven=False)
-    for surface in distinct.values():
-        if surface.kind in (*CONES, *RELEASES) and surface.part is not None and before.is_shared(surface.part):
+    return list(distinct.values())
+
+
+def _check_unique(
+    before: Point, surfaces: Sequence[EventSurface], following: ModeSystem | None, jumps: Sequence[Jump]
+) -> None:
+    """Refuse forces that several elements share where it matters when they reach their bounds."""
+    for surface in surfaces:
+        if surface.kind not in (*CONES, *RELEASES) or surface.part is None or not before.is_shared(surface.part):
+            continue
+        if following is None or not all(_is_smooth(before, following, jump) for jump in jumps):
             what = f"the force of {surface.element!r} is not unique, and when it reaches its bound is not derived"
             raise NoDerivative(what, is_proven=False)
-    return list(distinct.values())
 
 
 def _jumps(site: ImpactSite, law: AbstractImpactLaw | None, events: tuple[Event, ...]) -> tuple[Jump, ...]:
@@ -240,7 +249,7 @@ def _is_smooth(before: Point, following: ModeSystem, jump: Jump) -> bool:
     """True if neither the state nor the flow jumps: then a shift of the event time is of second order."""
     size = len(before.f)
     after = evaluate_point(following, float(before.at.t[0]), jump.y)
-    scale = float(np.max(np.abs(before.f)))
+    scale = float(np.max(before.summands))
     identity = np.allclose(jump.slopes[:, :size], np.eye(size), rtol=0, atol=0)
     return bool(identity and np.max(np.abs(after.f - before.f)) <= _ALIKE * scale)
 

@@ -260,6 +260,10 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
     if is_first and np.isinf(row[0]):
         row = np.concatenate([row[1:2], row[1:]])  # the pole from which the arc starts
     start = float(row[0]) if is_first and is_known_zero(watch, position, row) else None
+    if start is not None and start < 0.0 and watch.guards[position].kind is GuardKind.TOUCHDOWN:
+        # a position that is brought to zero keeps the rounding of where it has been, which is more than its own
+        rounding = _EPSILON * float(np.max(watch.settings.sizes[: len(step.first) // 2]))
+        watch.floors[position] = max(watch.floors.get(position, 0.0), min(-start, rounding))
     if np.isinf(row[1:-1]).any() and not np.isnan(row).any():
         place = bracketed(_function(watch, step, position), PLACES, row < 0.0)
         return None if place is None else (place, _Fall.JUMP)

@@ -209,3 +209,23 @@ def test_a_friction_element_under_a_constant_load_decelerates_by_what_is_left(li
     assert motion.termination is Termination.END_TIME
     assert motion.v[0] == pytest.approx(0.25 + (F - limit) * 0.125, abs=1e-13)
     assert motion.q[0] == pytest.approx(0.25 * 0.125 + (F - limit) * 0.125**2 / 2, abs=1e-13)
+
+
+def test_a_mass_that_falls_on_a_wall_where_its_spring_is_relaxed_stays_there():
+    """Without restitution nothing moves it any more; what rounding leaves of the position, 1e-177 at times, is zero."""
+    spring = derive(
+        Mechanism(
+            name="spring",
+            coordinates=["x"],
+            parameters={"m": 1.0, "k": 1.0},
+            dynamics=EnergyDynamics(kinetic="m*x_dot**2/2", potential="k*x**2/2"),
+            contact=[Contact(name="wall", gap="x", restitution="0")],
+        )
+    )
+    draws = np.random.default_rng(0).uniform([0.5, 1.0, 0.01, -0.5], [2.0, 30.0, 0.5, 0.5], (300, 4))
+    for m, k, x, v in draws[200:]:
+        half = np.pi * np.sqrt(m / k)  # of a period, in which it is back on the wall
+        motion = simulate(spring, State([x], [v]), t_end=2 * half, parameters={"m": m, "k": k}, law=NewtonImpact())
+        assert motion.termination is Termination.END_TIME
+        assert [event.elements for event in motion.events] == [("wall",)]
+        assert motion.q == pytest.approx([0.0], abs=1e-14)

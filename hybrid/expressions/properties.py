@@ -245,7 +245,10 @@ def _is_zero(build: Builder, node: int) -> bool:
         return any(_is_zero(build, factor) for factor in arguments)
     if operation == "+":
         return all(_is_zero(build, term) for term in arguments)
-    return operation in ("/", "**", "abs", "sqrt") and _is_zero(build, arguments[0])
+    if operation == "**":  # of a parameter the exponent may be 0, and the power 1
+        exponent = build.value(arguments[1])
+        return exponent is not None and exponent > 0 and _is_zero(build, arguments[0])
+    return operation in ("/", "abs", "sqrt") and _is_zero(build, arguments[0])
 
 
 def _jumps(build: Builder, root: int, node: int) -> list[tuple[int, int]]:

@@ -360,7 +360,10 @@ def test_a_jump_with_a_factor_that_vanishes_there_is_none(factor):
     assert plain.gradient["L"] == pytest.approx(1 - math.cos(math.sqrt(3) * 0.6), abs=1e-11)
 
 
-@pytest.mark.parametrize("factor", ["1", "max(x, L)", "0.01**4 + max(0, x - L)", "max(0, x - L)/(x - L)"])
+@pytest.mark.parametrize(
+    "factor",
+    ["1", "max(x, L)", "0.01**4 + max(0, x - L)", "max(0, x - L)/(x - L)", "abs(x - L)**(k - 3)"],
+)
 def test_a_jump_with_a_factor_that_does_not_vanish_is_one(factor):
     found = found_of(f"-k*(1 + sign(x - L))*({factor})/2", (0, 1), 1, Functional(terminal="x"), ["L"])
     assert "the equations jump" in found.refusal.reason

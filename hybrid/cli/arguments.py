@@ -335,8 +335,8 @@ plot_style_option = click.option(
 """The option ``--plot-style``; the command takes it as ``plot_style``, a name of `hybrid.reporting.figures.STYLES`."""
 
 
-def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float]:
-    """The values of ``--param``, which are expressions of other parameters.
+def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str, float | str]:
+    """The values of ``--param``, which may be expressions of other parameters.
 
     Parameters
     ----------
@@ -345,8 +345,8 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
 
     Returns
     -------
-    dict of str to float
-        Only the replaced ones.
+    dict of str to float or str
+        Only the replaced ones: a number, or the text where it follows other parameters, which a command may vary.
 
     Raises
     ------
@@ -356,11 +356,11 @@ def read_parameters(mechanism: Mechanism, texts: Mapping[str, str]) -> dict[str,
     Examples
     --------
     >>> import mechanisms
-    >>> read_parameters(mechanisms.load("rod_on_incline"), {"mu": "4/3"})
-    {'mu': 1.3333333333333333}
+    >>> read_parameters(mechanisms.load("rod_on_incline"), {"mu": "4/3", "I": "m*l**2"})
+    {'mu': 1.3333333333333333, 'I': 'm*l**2'}
     """
     values = mechanism.parameter_values(texts)
-    return {name: float(values[name]) for name in texts}
+    return {name: text if mechanism.expression(text).names else float(values[name]) for name, text in texts.items()}
 
 
 def impact_law(name: str, restitution: float | None = None, damping: float | None = None) -> AbstractImpactLaw:

@@ -324,8 +324,8 @@ class Asked:
     bar : ProgressBar
         Shown while the command computes.
     declared : Mechanism
-    values : dict of str to float
-        Of the parameters that are replaced.
+    values : dict of str to float or str
+        Of the parameters that are replaced; a text follows other parameters.
     resolved : mapping of str to float
         Of all parameters.
     dynamics : Dynamics
@@ -338,7 +338,7 @@ class Asked:
     parameters: Mapping[str, str]
     branch: Mapping[str, str]
     declared: Mechanism
-    values: dict[str, float]
+    values: dict[str, float | str]
     bar: ProgressBar
 
     @cached_property

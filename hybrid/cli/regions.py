@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hybrid.analysis import RegionMap
     from hybrid.cli.output import Asked
     from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.derive import Values
     from hybrid.motion import Trajectory
     from hybrid.reporting.figures import StyleName
 
@@ -100,14 +101,14 @@ def _ending(found: RegionMap, store: Path | None, *, is_drawn: bool) -> tuple[Ex
     return None if is_drawn else (ExitStatus.INTERRUPTED, "interrupted: the map is not drawn")
 
 
-def _motion_of(path: Path, dynamics: Dynamics, values: Mapping[str, float]) -> Trajectory:
+def _motion_of(path: Path, dynamics: Dynamics, values: Values) -> Trajectory:
     """A motion of the map's mechanism and parameters; that of others has other regions."""
     from hybrid.motion import load
 
     found = load(path)
     if found.dynamics.mechanism != dynamics.mechanism:
         raise click.UsageError(f"{path} holds a motion of another mechanism, {found.dynamics.name}")
-    of_map, of_motion = (dynamics.mechanism.parameter_values(given) for given in (values, found.parameters))
+    of_map, of_motion = (dynamics.at(given).values for given in (values, found.parameters))
     others = [f"{name} = {of_motion[name]:g}" for name in of_map if of_map[name] != of_motion[name]]
     if others:
         raise click.UsageError(f"{path} holds a motion with {', '.join(others)}: give the map the same by --param")

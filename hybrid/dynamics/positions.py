@@ -440,5 +440,6 @@ def _counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) ->
     """Whether a parameter, or one declared as an expression of it, is among those used."""
     if name in used or not np.size(value):
         return True
-    resolved = dynamics.mechanism.parameter_values({name: np.ravel(value)[:1]})
+    others = {other: np.ravel(item)[0] for other, item in dynamics.given.items() if np.ndim(item) and np.size(item)}
+    resolved = dynamics.at({**others, name: np.ravel(value)[:1]}).values
     return any(np.ndim(resolved[other]) for other in used if other in resolved)

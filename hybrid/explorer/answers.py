@@ -106,7 +106,7 @@ def state_answer(dynamics: Dynamics, state: State, question: Question, *, is_mov
         The keys of ``painleve verdict --json``, or ``refusal`` where no verdict is defined (a contact penetrates); and
         ``drawing``.
     """
-    values = dynamics.mechanism.parameter_values(question.parameters)
+    values = dynamics.at(question.parameters).values
     given = {name: float(values[name]) for name in question.parameters}
     branches: tuple[Branch, ...] = ()
     try:

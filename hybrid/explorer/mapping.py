@@ -201,7 +201,7 @@ def map_answers(
 
 def _axes(dynamics: Dynamics, state: State, question: Question) -> list[Axis] | None:
     if question.axes:
-        values = dynamics.mechanism.parameter_values(question.parameters)
+        values = dynamics.at(question.parameters).values
         return [Axis.parse(text, values=values) for text in question.axes]
     found = default_axes(dynamics, state, parameters=question.parameters)
     return None if found is None else list(found)

@@ -87,9 +87,7 @@ def offline_page(
     slider, values = _slider(dynamics, chosen, given, [axis.name for axis in axes])
     tables: dict[str, Any] = {
         "begin": {"catalogue": {}, "first": {"name": first.name, "text": first.text}},
-        "declaration": _declaration(
-            first, [axis.name for axis in axes], slider, dynamics.mechanism.parameter_values(given)
-        ),
+        "declaration": _declaration(first, [axis.name for axis in axes], slider, dynamics.at(given).values),
         "slider": slider,
         "values": values,
         "axes": [{"name": axis.name, "values": axis.values.tolist()} for axis in axes],
@@ -113,7 +111,7 @@ def _slider(
 ) -> tuple[str, list[float]]:
     """The coefficient of friction, or the first parameter that is a number; its values, its own one among them."""
     state = solve_state(dynamics, pins, parameters=given)
-    own_values = dynamics.mechanism.parameter_values(given)
+    own_values = dynamics.at(given).values
     name = friction_parameter(dynamics, state, given, taken=taken)
     if name is not None:
         ends = [0.0, max(2.0, 1.5 * float(own_values[name]))]

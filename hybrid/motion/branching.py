@@ -148,9 +148,8 @@ def simulate_branches(
     state = state_of(dynamics, state)
     keeps = keeps_partial(on_interrupt)
     check_arguments(dynamics, state, t_end=t_end)
-    values = dict(parameters or {})
-    rank = rank_guard(dynamics.at(values), state.t, state.q)
-    context = Context(dynamics, values, settings or Settings(), law, Stop(), rank=rank)
+    rank = rank_guard(dynamics, state.t, state.q)
+    context = Context(dynamics, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
     branches: list[MotionBranch] = []
     waiting: list[tuple[Moment, int | None, SelectionRule, str]] = [(start, None, Stop(), "")]

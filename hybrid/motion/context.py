@@ -197,12 +197,12 @@ def user_functions(dynamics: Dynamics, watched: Sequence[tuple[Guard, str]]) -> 
 
 @attrs.frozen(eq=False)
 class Context:
-    """The mechanism with parameters, laws and settings of one simulation, and the flows compiled for it.
+    """The mechanism with laws and settings of one simulation, and the flows compiled for it.
 
     Attributes
     ----------
     dynamics : Dynamics
-    parameters : mapping
+        At the values of the parameters.
     settings : Settings
     law : AbstractImpactLaw or None
     rule : SelectionRule
@@ -217,7 +217,6 @@ class Context:
     """
 
     dynamics: Dynamics
-    parameters: Mapping[str, Any]
     settings: Settings
     law: AbstractImpactLaw | None
     rule: SelectionRule

@@ -60,7 +60,7 @@ def continued_on_springs(
         cannot be followed at all, the rigid motion, and why.
     """
     try:
-        realised = derive(rule.realised(rigid.dynamics.mechanism)).at(context.parameters)
+        realised = derive(rule.realised(rigid.dynamics.mechanism)).at(context.dynamics.given)
         springs = HandedOver(rigid.t, rule.names(rigid.dynamics.mechanism), realised)
         rank = rank_guard(realised, rigid.t, rigid.q)
         elastic = attrs.evolve(context, dynamics=realised, rank=rank, singular="stop", flows={})

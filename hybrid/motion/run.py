@@ -339,10 +339,8 @@ class Run:
         ended = self._too_many(moment.t, touching)
         if ended is not None:
             return ended, moment, before
-        state, tolerances, values = State(moment.q, moment.v, moment.t), context.settings.tolerances, context.parameters
-        impact = resolve_impact(
-            context.dynamics, state, law=context.law, parameters=values, tolerances=tolerances, closed=closed
-        )
+        state, tolerances = State(moment.q, moment.v, moment.t), context.settings.tolerances
+        impact = resolve_impact(context.dynamics, state, law=context.law, tolerances=tolerances, closed=closed)
         after = moment_after_impact(context, moment, impact)
         known = (*impact.warnings, *self._depends_on_order(moment, touching, impact.v_after))
         self.warnings += [f"t = {moment.t:.10g}: {text}" for text in known]
@@ -390,7 +388,7 @@ class Run:
         self.last = moment
         cause = f"{termination.value} at t = {moment.t:.12g} ({posture(self.context.dynamics, moment.q)})"
         return Trajectory(
-            dynamics=self.context.dynamics, parameters=self.context.parameters, law=self.context.law,
+            dynamics=self.context.dynamics, parameters=self.context.dynamics.given, law=self.context.law,
             arcs=tuple(self.arcs), events=_in_order(self.events), warnings=tuple(self.warnings),
             selection=self.selection, termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,

@@ -130,7 +130,7 @@ def _labels(motion: AbstractMotion, t: Array) -> dict[str, Any]:
 def _attributes(motion: AbstractMotion) -> dict[str, str]:
     """What holds for the whole motion."""
     mechanism = motion.dynamics.mechanism
-    values = mechanism.parameter_values(motion.parameters)
+    values = motion.dynamics.at(motion.parameters).values
     return {
         "mechanism": mechanism.name,
         "title": mechanism.title,

@@ -128,12 +128,11 @@ def simulate(
         raise StateError("the event-driven method chooses its steps: give no step, or method='time-stepping'")
     context = Context(
         dynamics,
-        dict(parameters or {}),
         settings or Settings(),
         law,
         rule or Stop(),
         _watched(until, dict(watch or {})),
-        rank_guard(dynamics.at(dict(parameters or {})), state.t, state.q),
+        rank_guard(dynamics, state.t, state.q),
         singular if isinstance(singular, str) else "stop",
     )
     with interruptible(keeps=keeps):

@@ -137,7 +137,7 @@ def time_stepping(
         if not record.steps:
             raise
         record.ending = (Termination.NOT_COMPUTED, in_words(error))
-    return _trajectory(record, dict(parameters or {}))
+    return _trajectory(record)
 
 
 def _persisting(dynamics: Dynamics, state: State, tolerances: Tolerances) -> frozenset[str]:
@@ -191,7 +191,7 @@ def _march(
             progress(end - start, count * h)
 
 
-def _trajectory(record: _Record, parameters: Values) -> Trajectory:
+def _trajectory(record: _Record) -> Trajectory:
     done = len(record.steps)
     modes = record.modes
     firsts = [index for index in range(done) if index == 0 or modes[index] != modes[index - 1]]
@@ -200,7 +200,7 @@ def _trajectory(record: _Record, parameters: Values) -> Trajectory:
     cause = f"{termination.value} at t = {record.t[done]:.12g} ({posture(record.dynamics, record.q[done])})"
     motion = Trajectory(
         dynamics=record.dynamics,
-        parameters=parameters,
+        parameters=record.dynamics.given,
         arcs=arcs,
         events=tuple(event for index in range(done) for event in _events(record, index)),
         termination=termination,

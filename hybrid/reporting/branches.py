@@ -124,7 +124,7 @@ def branch_through(
 
     mechanism = dynamics.mechanism
     terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    known = {name: float(value) for name, value in mechanism.parameter_values(parameters or {}).items()}
+    known = {name: float(value) for name, value in dynamics.at(parameters).values.items()}
     known |= {**dict(zip(mechanism.coordinates, state.q.tolist(), strict=True)), "t": state.t}
     known |= {f"gap.{name}": float(gap) for name, gap in zip(dynamics.contacts, terms.gap, strict=True)}
     swept = {name: known[name] for name in names if name in known}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hybrid.contact import Branch, Certificate, CoverCertificate, Mode, ModeCertificate, Selection, TreeCertificate
     from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics import Dynamics, State
+    from hybrid.dynamics.derive import Values
     from hybrid.motion import Event, MotionTree, Trajectory
     from hybrid.numeric import NumericState
 
@@ -125,7 +126,7 @@ def verdict_record(
     state: State,
     selection: Selection,
     *,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Values | None = None,
 ) -> dict[str, Json]:
     """Everything that is known about a state.
 
@@ -134,7 +135,7 @@ def verdict_record(
     dynamics : Dynamics
     state : State
     selection : Selection
-    parameters : mapping of str to float, optional
+    parameters : mapping of str to float or str, optional
         The replaced ones.
 
     Returns
@@ -154,7 +155,7 @@ def verdict_record(
     ('UNIQUE', {'floor': 'closed'})
     """
     mechanism = dynamics.mechanism
-    values = mechanism.parameter_values(parameters or {})
+    values = dynamics.at(parameters).values
     return {
         "mechanism": mechanism.name,
         "parameters": {name: plain(float(value)) for name, value in values.items()},

@@ -48,7 +48,7 @@ class ComparisonReport:
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float
+    parameters : mapping of str to float or str
         The replaced ones.
     comparison : Comparison
         With histories.
@@ -59,7 +59,7 @@ class ComparisonReport:
 
     dynamics: Dynamics
     state: State
-    parameters: Mapping[str, float]
+    parameters: Values
     comparison: Comparison
     command: str
     version: str

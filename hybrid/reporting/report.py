@@ -60,7 +60,7 @@ def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None 
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float, optional
+    parameters : mapping of str to float or str, optional
 
     Returns
     -------
@@ -87,7 +87,7 @@ def state_options(dynamics: Dynamics, state: State, *, parameters: Values | None
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float or None
+    parameters : mapping of str to float or str, or None
 
     Returns
     -------
@@ -149,7 +149,7 @@ class Report(AbstractDisplayed):
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float
+    parameters : mapping of str to float or str
         The replaced ones.
     selection : Selection
     critical : mapping of str to CriticalFriction
@@ -170,7 +170,7 @@ class Report(AbstractDisplayed):
 
     dynamics: Dynamics
     state: State
-    parameters: Mapping[str, float]
+    parameters: Values
     selection: Selection
     critical: Mapping[str, CriticalFriction]
     region_map: RegionMap | None
@@ -283,8 +283,8 @@ def build_report(
     keeps = keeps_partial(on_interrupt)
     state = state_of(dynamics, state, parameters=parameters, tolerances=tolerances)
     selection = select(dynamics, state, parameters=parameters, tolerances=tolerances)  # texts are known exactly
-    values = dynamics.mechanism.parameter_values(parameters)
-    parameters = {name: float(values[name]) for name in parameters or {}}
+    given = dynamics.at(parameters).given
+    parameters = {name: value if isinstance(value, str) else float(value) for name, value in given.items()}
     around = Surroundings(None, {})
     critical: dict[str, CriticalFriction] = {}
     automaton = None
@@ -417,7 +417,7 @@ def _problem(report: Report) -> dict[str, Any]:
 
 
 def _critical(
-    dynamics: Dynamics, state: State, selection: Selection, parameters: Mapping[str, float], axis: Axis
+    dynamics: Dynamics, state: State, selection: Selection, parameters: Values, axis: Axis
 ) -> dict[str, CriticalFriction]:
     """Critical friction of every contact that takes part and has a closed form, over postures."""
     from hybrid.contact.sliding import BilateralContactError

@@ -288,7 +288,7 @@ def quantity(dynamics: Dynamics, name: str, q: Array, v: Array, t: Array, *, par
     known |= dict(zip(mechanism.velocities, v.T, strict=True))
     if name in known:
         return np.asarray(known[name])
-    values = mechanism.parameter_values(parameters or {})
+    values = dynamics.at(parameters).values
     if name in values:
         return np.full(len(t), float(values[name]))
     kind, _, contact = name.partition(".")

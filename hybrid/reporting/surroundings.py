@@ -58,7 +58,7 @@ def surroundings(
     dynamics: Dynamics,
     state: State,
     *,
-    parameters: Mapping[str, float],
+    parameters: Values,
     axes: Sequence[Axis] | None,
     pins: Mapping[str, Any] | None,
     tolerances: Tolerances,
@@ -71,7 +71,7 @@ def surroundings(
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float
+    parameters : mapping of str to float or str
         The replaced ones.
     axes : sequence of two Axis, or None for those of :func:`hybrid.reporting.default_axes`
         The default ones have as many cells as some ten seconds allow.

@@ -90,7 +90,7 @@ def drawn_points(dynamics: Dynamics, q: Array, t: Any, parameters: Values | None
 
     mechanism = dynamics.mechanism
     values = {
-        **mechanism.parameter_values(parameters or {}),
+        **dynamics.at(parameters).values,
         **dict(zip(mechanism.coordinates, q.T, strict=True)),
         "t": np.asarray(t, dtype=float),
     }

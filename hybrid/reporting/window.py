@@ -383,7 +383,7 @@ def _friction_axis(dynamics: Dynamics, state: State, parameters: Values | None, 
     name = friction_parameter(dynamics, state, parameters)
     if name is None:
         return None
-    value = float(dynamics.mechanism.parameter_values(parameters or {})[name])
+    value = float(dynamics.at(parameters).values[name])
     return Axis(name, 0.0, _rounded_up(max(2.0, 1.5 * value)), cells)
 
 
@@ -406,7 +406,7 @@ def friction_parameter(
     str or None
     """
     plain = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    for name, value in dynamics.mechanism.parameter_values(parameters or {}).items():
+    for name, value in dynamics.at(parameters).values.items():
         changed = {**(parameters or {}), name: float(value) + 0.01}
         if name not in taken:
             terms = dynamics.terms(state.q, state.v, t=state.t, parameters=changed)

@@ -271,16 +271,15 @@ def realisation_study(
     >>> study.smooth_branch, [row.is_smooth for row in study.rows]
     ('u-, theta-', [True, True])
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     ladder = _ladder(stiffness)
-    values = dict(parameters or {})
     names = (constraints,) if isinstance(constraints, str) else tuple(constraints)
     realised = derive(realise(dynamics.mechanism, names, stiffness=ladder[0], length=length))
-    check_consistency(dynamics.at(values), state)
+    check_consistency(dynamics, state)
     keys = [stiffness_name(dynamics.mechanism, name) for name in names]
-    rigid = simulate(dynamics, state, t_end=t_end, parameters=values, singular="smooth")
+    rigid = simulate(dynamics, state, t_end=t_end, singular="smooth")
     points = singular_points_of(rigid)
-    ends = half_branches(ConfigurationSpace(dynamics.at(values)), points[0], radius) if points else ()
+    ends = half_branches(ConfigurationSpace(dynamics), points[0], radius) if points else ()
     met = [event.t for event in rigid.events if event.kind is EventKind.SINGULAR_CONFIGURATION]
     until = state.t + _WITHIN * (met[0] - state.t) if met else t_end
     smooth = branch_taken(rigid, points[0].q, ends, radius, until=until) if points else None
@@ -290,12 +289,12 @@ def realisation_study(
             realised,
             state,
             t_end=t_end,
-            parameters={**values, **dict.fromkeys(keys, k)},
+            parameters={**dynamics.given, **dict.fromkeys(keys, k)},
             settings=settings or Settings(rtol=RESOLVED, atol=STEP_ERROR),
         )
         before = _BEFORE * (met[0] - state.t) if met else t_end - state.t
         taken = branch_taken(motion, points[0].q, ends, radius, until=until) if points else None
-        rows.append(_row(ConfigurationSpace(dynamics.at(values)), k, motion, rigid, state.t + before, taken, smooth))
+        rows.append(_row(ConfigurationSpace(dynamics), k, motion, rigid, state.t + before, taken, smooth))
     return RealisationStudy(names, rigid, points, "" if smooth is None else smooth.label, tuple(rows))
 
 

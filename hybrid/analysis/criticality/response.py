@@ -224,7 +224,7 @@ def rest_pins(
     declared = dynamics.mechanism.parameters
     middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
     own = {name: value for name, value in middle.items() if name in declared}
-    values = dynamics.mechanism.parameter_values({**parameters, **own})
+    values = dynamics.at({**parameters, **own}).values
     pinned = at_rest(dynamics, {**pins, **{name: middle[name] for name in middle.keys() - own.keys()}}, values)
     return {name: value for name, value in pinned.items() if name not in middle}
 

@@ -263,7 +263,7 @@ def placed(
     at = {axis.name: value for axis, value in zip(axes, values, strict=True)}
     declared = dynamics.mechanism.parameters
     changed = {**parameters, **{name: value for name, value in at.items() if name in declared}}
-    resolved = dynamics.mechanism.parameter_values(changed) if changed else {}
+    resolved = dynamics.at(changed).values
     return (
         {**pins, **{name: value for name, value in at.items() if name not in declared}},
         {name: resolved[name] for name in changed},

@@ -181,7 +181,7 @@ def continue_periodic(
     if parameter not in dynamics.mechanism.parameters:
         raise StateError(f"there is no parameter {parameter!r}; known are {', '.join(dynamics.mechanism.parameters)}")
     given = dict(parameters or {})
-    start = float(dynamics.mechanism.parameter_values(given)[parameter])
+    start = float(dynamics.at(given).values[parameter])
     shooting = Shooting.of(
         dynamics, section=section, drift=drift, law=law, period=period, parameter=parameter, parameters=given
     )

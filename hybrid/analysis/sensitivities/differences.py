@@ -123,7 +123,7 @@ def _values(trajectory: Trajectory, expression: Expression, t: np.ndarray, q: np
     mechanism = trajectory.dynamics.mechanism
     names = (*mechanism.coordinates, *mechanism.velocities)
     columns = np.moveaxis(np.concatenate([q, v], axis=-1), -1, 0)
-    values = {**mechanism.parameter_values(trajectory.parameters), **dict(zip(names, columns, strict=True)), "t": t}
+    values = {**trajectory.dynamics.at(trajectory.parameters).values, **dict(zip(names, columns, strict=True)), "t": t}
     return np.broadcast_to(evaluate(expression, values), t.shape)
 
 

@@ -301,10 +301,10 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
 
 def _held(trajectory: Trajectory, names: Sequence[str]) -> dict[str, list[str]]:
     """Named parameters that are expressions of others that are named, too, with these."""
-    mechanism, given, found = trajectory.dynamics.mechanism, dict(trajectory.parameters), dict[str, list[str]]()
-    values = mechanism.parameter_values(given)
+    dynamics, found = trajectory.dynamics.at(trajectory.parameters), dict[str, list[str]]()
+    values = dynamics.values
     for name in [name for name in names if name in values]:
-        varied = mechanism.parameter_values({**given, name: np.array([values[name]])})
+        varied = dynamics.at({name: np.array([values[name]])}).values
         for other in names:
             if other != name and np.ndim(varied.get(other, 0.0)):
                 found.setdefault(other, []).append(name)

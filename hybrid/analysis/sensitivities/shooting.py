@@ -141,7 +141,7 @@ class Shooting:
             return float(self.period)
         mechanism = self.dynamics.mechanism
         expression = mechanism.expression(self.period, field="period")
-        return float(evaluate(expression, mechanism.parameter_values(parameters)))
+        return float(evaluate(expression, self.dynamics.at(parameters).values))
 
     def period_slope(self, parameters: Values) -> float:
         """Derivative of a given period with respect to the continuation's parameter."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -189,7 +189,7 @@ def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | No
     dict of str to float
     """
     dynamics = trajectory.dynamics
-    known = dynamics.mechanism.parameter_values(trajectory.parameters)
+    known = dynamics.at(trajectory.parameters).values
     state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))
     state |= dict(zip(dynamics.mechanism.velocities, trajectory.v_start, strict=True))
     if pins is not None:
@@ -304,7 +304,7 @@ def parameter_chain(
     (('l', 'I'), [[1.0], [0.666666666667]])
     """
     build = Builder(dynamics.equations.graph)
-    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    resolved = _resolved(dynamics.at(parameters), build, frozenset(names))
     graph = build.graph()
     changing = tuple(name for name, node in resolved.items() if not graph.names([node]).isdisjoint(names))
     return changing, _slopes(dynamics, build, [resolved[name] for name in changing], names, parameters)
@@ -329,18 +329,18 @@ def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, paramete
         Through parameters that are declared as expressions of others, too.
     """
     build = Builder(dynamics.equations.graph)
-    resolved = _resolved(dynamics, build, parameters or {}, frozenset(names))
+    resolved = _resolved(dynamics.at(parameters), build, frozenset(names))
     node = read(build, dynamics.mechanism.expression(text), resolved)
     return np.asarray(_slopes(dynamics, build, [node], names, parameters)[0])
 
 
-def _resolved(dynamics: Dynamics, build: Builder, overrides: Mapping[str, Any], free: frozenset[str]) -> dict[str, int]:
+def _resolved(dynamics: Dynamics, build: Builder, free: frozenset[str]) -> dict[str, int]:
     """Every parameter as a node of the free ones and of numbers."""
     mechanism, nodes = dynamics.mechanism, dynamics.equations.parameters
     texts = {
         name: mechanism.expression(value)
         for name, parameter in mechanism.parameters.items()
-        if name not in free and isinstance(value := overrides.get(name, parameter.value), str)
+        if name not in free and isinstance(value := dynamics.given.get(name, parameter.value), str)
     }
     resolved = {name: node for name, node in nodes.items() if name not in texts}
     for name, expression in texts.items():

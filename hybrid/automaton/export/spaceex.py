@@ -173,7 +173,7 @@ def _system(root: ET.Element, model: _Model) -> None:
         ET.SubElement(bind, "map", key=label).text = label
     for name in (*model.states, *model.inputs):
         ET.SubElement(bind, "map", key=name).text = name
-    for name, value in model.automaton.dynamics.mechanism.parameter_values().items():
+    for name, value in model.automaton.dynamics.values.items():
         ET.SubElement(bind, "map", key=name).text = repr(float(value))
 
 

@@ -324,4 +324,4 @@ def _alone(fleet: Fleet, lane: int, law: AbstractImpactLaw) -> tuple[Context, Mo
     (q,), (v,), (t,) = fleet.states(np.array([lane]))
     dynamics = fleet.dynamics.at({name: float(values[lane]) for name, values in fleet.varied.items()})
     activities = {name: Activity(int(fleet.activities[index, lane])) for index, name in enumerate(fleet.names)}
-    return Context(dynamics, {}, fleet.settings, law, Stop()), Moment(float(t), q, v, activities)
+    return Context(dynamics, fleet.settings, law, Stop()), Moment(float(t), q, v, activities)

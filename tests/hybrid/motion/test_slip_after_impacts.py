@@ -101,7 +101,7 @@ def test_a_biped_goes_on_after_its_feet_have_landed_one_on_the_other(biped):
 
 def test_a_slip_that_contradicts_the_velocities_is_a_defect_that_raises(biped):
     c, s = np.cos(0.25), np.sin(0.25)
-    context = Context(biped, {}, Settings(), NewtonImpact(), Stop())
+    context = Context(biped, Settings(), NewtonImpact(), Stop())
     # the hip turns about a foot that slides forward with 0.1
     moment = moment_at_start(context, 0.0, np.array([0, c, -0.25, 0.3]), np.array([c + 0.1, -s, -1, 0]), {})
     assert moment.activities["foot1"] is Activity.SLIPPING_PLUS

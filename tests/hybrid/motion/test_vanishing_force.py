@@ -89,7 +89,7 @@ def test_a_history_that_no_consistent_mode_agrees_with_is_told():
             constraint=[Constraint(name="rail", equation="y", tangent="x", friction="0.5")],
         )
     )
-    context = Context(rail, {}, Settings(), None, Stop())
+    context = Context(rail, Settings(), None, Stop())
     moment = moment_at_start(context, 0.0, np.zeros(2), np.zeros(2), {})
     agreed = decide(context, moment, 1.0)
     assert agreed.choice.mode.label == "slide+"  # pushed by 8, held by 5 at most

@@ -1,0 +1,75 @@
+"""Parameters that are expressions of others follow them wherever they vary; what is bound to the equations counts."""
+
+import json
+from math import cos, sin
+
+import numpy as np
+import pytest
+
+import mechanisms
+from hybrid import Functional, derive, sensitivity, simulate, solve_states
+from hybrid.cli import main
+from hybrid.motion import load, save
+
+SLIDING = {"phi": 1.0, "x": 0.0, "phi_dot": 0.5, "slip.tip": 1.0}
+
+
+@pytest.fixture(scope="module")
+def rod():
+    return derive(mechanisms.load("rod_on_incline"))
+
+
+def answer(capsys, *arguments):
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("command", [["map"], ["certify", "--gap=0.05"]])
+def test_a_given_expression_follows_an_axis(capsys, command):
+    """With I = m l^2, m A = 1 + cos^2 - 1.5 sin cos >= 1.5 - sqrt(0.8125) > 0 for every l: there is no paradox."""
+    name, *options = command
+    cells = ":20" if name == "map" else ""
+    axes = [f"--axis=phi=0.1:3{cells}", f"--axis=l=0.2:2{cells}"]
+    pins = ["--pin=phi_dot=2", "--pin=slip.tip=-1", "--param=I=m*l**2", "--param=mu=1.5"]
+    found = answer(capsys, name, "rod_on_incline", *axes, *pins, *options)
+    if name == "map":
+        assert found["verdict_fractions"] == {"UNIQUE": 1.0}
+    else:
+        assert found["absent"]["INDETERMINATE"] is True
+        assert found["absent"]["INCONSISTENT"] is True
+
+
+def test_a_given_expression_follows_what_a_derivative_varies(capsys):
+    """Where I = m l^2, the mass leaves the equations of motion."""
+    pins = [f"--pin={name}={value}" for name, value in SLIDING.items()]
+    how = ["--param=I=m*l**2", "--terminal=phi", "--wrt=m", "--t-end=0.3"]
+    found = answer(capsys, "sensitivity", "rod_on_incline", *pins, *how)
+    assert abs(found["gradient"]["m"]) < 1e-12
+
+
+def test_a_given_expression_follows_a_varied_parameter_in_postures(rod):
+    m = np.linspace(0.5, 2.0, 40)
+    pins = {"phi": 1.0, "phi_dot": 1.0, "slip.tip": 1.0}
+    found = solve_states(rod, pins, parameters={"l": "1/(1+m)", "m": m})
+    np.testing.assert_allclose(found.q[:, 1], sin(1.0) / (1.0 + m), rtol=1e-14)
+
+
+def test_a_saved_motion_keeps_what_was_bound_to_its_equations(rod, tmp_path):
+    motion = simulate(rod.at({"g": 2.0, "mu": 1.2}), SLIDING, t_end=0.3)
+    save(motion, tmp_path / "motion.npz")
+    read = load(tmp_path / "motion.npz")
+    x_dot, y_dot = 1.0 - 0.5 * sin(1.0), 0.5 * cos(1.0)  # m = l = 1, I = 1/3
+    initial = (x_dot**2 + y_dot**2) / 2 + 0.5**2 / 6 + 2.0 * sin(1.0)
+    assert read.energy().initial == pytest.approx(initial, rel=1e-14)
+    assert read.energy() == motion.energy()
+    assert json.loads(read.to_xarray().attrs["parameters"])["g"] == 2.0
+
+
+def test_a_derivative_takes_what_was_bound_to_the_equations(rod):
+    motion = simulate(rod.at({"I": "m*l**2"}), SLIDING, t_end=0.3)
+    found = sensitivity(motion, Functional(terminal="phi"), ["l", "m"], pins=SLIDING)
+    assert abs(found.gradient["m"]) < 1e-12  # the mass leaves the equations
+    ends = [
+        simulate(rod, SLIDING, t_end=0.3, parameters={"l": length, "I": length**2}).q[2] for length in (1.001, 0.999)
+    ]
+    assert found.gradient["l"] == pytest.approx((ends[0] - ends[1]) / 0.002, rel=1e-4)  # the step's square is 1e-6

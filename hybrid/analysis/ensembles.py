@@ -21,7 +21,7 @@ from hybrid.analysis.ensemble_result import Ensemble
 from hybrid.analysis.ensemble_store import ensemble_of, store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
 from hybrid.analysis.maps.axes import Axis, check_axes, quantities_with_units
-from hybrid.analysis.maps.kept import about_mechanism
+from hybrid.analysis.maps.kept import about_mechanism, about_pins
 from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
@@ -180,7 +180,7 @@ def _specification(task: MotionTask, rows: Array, seed: int | None, size: int) -
     return {
         "kind": "ensemble",
         **about_mechanism(task.dynamics.at(task.parameters)),
-        "pins": {name: str(value) for name, value in task.pins.items()},
+        "pins": about_pins(task.pins),
         "names": list(task.names),
         "n": len(rows),
         "seed": seed,

@@ -219,7 +219,7 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
     Returns
     -------
     str or None
-        None if they are the same.
+        None if they are the same; ``no NAME`` where the first one lacks a part.
 
     Examples
     --------
@@ -228,6 +228,8 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
     """
     wanted = json.loads(json.dumps(asked))
     for name in dict.fromkeys(("schema", "kind", *wanted, *sorted(known))):
+        if name in wanted and name not in known:
+            return f"no {name}, which earlier versions did not keep"
         if known.get(name) != wanted.get(name):
             was, now = _differing(known.get(name), wanted.get(name))
             return f"{name} = {was}, not {now}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from importlib.metadata import version
@@ -20,12 +20,13 @@ from hybrid.analysis.maps.compiled_cells import CompiledCells
 from hybrid.analysis.maps.plane import RegionCodes
 from hybrid.contact.classification import Classification
 from hybrid.declaration import mechanism_to_toml
+from hybrid.declaration.parser import parse_expression
 
 if TYPE_CHECKING:
     from hybrid.analysis.maps.plane import Sweep
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["about_mechanism", "decide_kept", "fill_from", "specification"]
+__all__ = ["about_mechanism", "about_pins", "decide_kept", "fill_from", "specification"]
 
 # What decides a chunk must hang on the map alone: margins of the two methods agree to rounding, not to the bit.
 _MANY = 1 << 20
@@ -42,7 +43,7 @@ def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``painleve`` (its version), ``mechanism, declaration, sha256, parameters``.
+        ``painleve`` (its version), ``mechanism, declaration, sha256, parameters, overrides``.
     """
     text = mechanism_to_toml(dynamics.mechanism)
     return {
@@ -51,7 +52,48 @@ def about_mechanism(dynamics: Dynamics) -> dict[str, Any]:
         "declaration": text,
         "sha256": hashlib.sha256(text.encode()).hexdigest(),
         "parameters": {name: np.asarray(value).tolist() for name, value in dynamics.values.items()},
+        "overrides": dict(sorted(_overrides(dynamics))),
     }
+
+
+def _overrides(dynamics: Dynamics) -> Iterator[tuple[str, Any]]:
+    """Parameters of which the value alone does not say what they do where another one is swept.
+
+    These are such as follow others, as their text, and such as no longer follow them, as their value.
+    """
+    declared = dynamics.mechanism.parameters
+    for name, given in dynamics.given.items():
+        if _follows(given, declared):
+            yield name, given
+        elif _follows(declared[name].value, declared):
+            yield name, np.asarray(dynamics.values[name]).tolist()
+
+
+def _follows(value: Any, known: Collection[str]) -> bool:
+    """Whether a value is an expression of parameters."""
+    return isinstance(value, str) and bool(parse_expression(value, known=known).names)
+
+
+def about_pins(pins: Mapping[str, Any]) -> dict[str, str]:
+    """What tells values of pins from others, as JSON values.
+
+    Parameters
+    ----------
+    pins : mapping of str to float, str or array
+
+    Returns
+    -------
+    dict of str to str
+        Texts as they are; numbers as they are read back, zero without a sign, as ``-0.0`` is a limit of slip only as a
+        text.
+
+    Examples
+    --------
+    >>> about_pins({"phi": 1, "phi_dot": 0.1, "slip.tip": -0.0}), about_pins({"slip.tip": "-0.0"})
+    ({'phi': '1', 'phi_dot': '0.1', 'slip.tip': '0'}, {'slip.tip': '-0.0'})
+    """
+    numbers = {name: np.asarray(value, dtype=float) + 0.0 for name, value in pins.items() if not isinstance(value, str)}
+    return {name: repr(numbers[name].tolist()).removesuffix(".0") if name in numbers else pins[name] for name in pins}
 
 
 def specification(plane: Sweep) -> dict[str, Any]:
@@ -65,11 +107,11 @@ def specification(plane: Sweep) -> dict[str, Any]:
     -------
     dict
     """
-    branch = None if plane.branch is None else {name: str(value) for name, value in plane.branch.start.items()}
+    branch = None if plane.branch is None else about_pins(plane.branch.start)
     return {
         "kind": "map",
         **about_mechanism(plane.dynamics.at(dict(plane.parameters))),
-        "pins": {name: str(value) for name, value in plane.pins.items()},
+        "pins": about_pins(plane.pins),
         "axes": [attrs.asdict(axis) for axis in plane.axes],
         "branch": branch,
         "tolerances": attrs.asdict(plane.tolerances),

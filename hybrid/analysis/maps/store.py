@@ -111,7 +111,7 @@ def finished_group(path: Path, about: Mapping[str, Any]) -> Any:
     if not is_finished(path):
         return None
     known = _attributes(path, about["kind"], any_kind=True)
-    if (difference := first_difference({name: known.get(name) for name in about}, about)) is not None:
+    if (difference := first_difference({name: known[name] for name in about if name in known}, about)) is not None:
         raise StateError(f"{path} exists already and holds {difference}: choose another folder, or remove it")
     if not known["complete"]:
         raise StateError(f"{path} holds a part of what is asked for, and {part_of(path)} has gone: remove it")

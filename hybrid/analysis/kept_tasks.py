@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +44,15 @@ class KeptTasks:
     ----------
     folder : Path
         Beside the folder of the result, with ``.part`` at its end.
+    seal : bytes
+        Digest of the specification.
     done : dict of int to str
-        The names of their files, which have the SHA-256 of what is in them, by number.
+        The names of their files by number. They have the SHA-256 of the seal, of the number and of what is in them: a
+        file of another run or task is told from their own.
     """
 
     folder: Path
+    seal: bytes
     done: dict[int, str] = attrs.field(factory=dict)
 
     def put(self, number: int, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -59,7 +64,8 @@ class KeptTasks:
                     draft.flush()
                     os.fsync(draft.fileno())
                     draft.seek(0)
-                    name = f"task-{number:08d}-{hashlib.file_digest(draft, 'sha256').hexdigest()}.npz"
+                    digest = hashlib.file_digest(draft, partial(hashlib.sha256, self._seal_of(number)))
+                    name = f"task-{number:08d}-{digest.hexdigest()}.npz"
                     Path(draft.name).replace(self.folder / name)
                 finally:
                     Path(draft.name).unlink(missing_ok=True)  # which it is not if it has its name
@@ -68,12 +74,17 @@ class KeptTasks:
         self.done[number] = name
 
     def get(self, number: int) -> dict[str, NDArray[Any]]:
-        """The arrays of a finished task; FileError if they are not what was put."""
+        """The arrays of a finished task; FileError if they are not what this run has put."""
         path = self.folder / self.done[number]
-        content = read_file(path, limit=_MOST_BYTES)
-        if hashlib.sha256(content).hexdigest() not in path.name:
-            raise FileError("is damaged", str(path))
+        content, digest = read_file(path, limit=_MOST_BYTES), hashlib.sha256(self._seal_of(number))
+        digest.update(content)
+        if digest.hexdigest() not in path.name:
+            raise FileError("is damaged or of another run", str(path))
         return read_arrays(content, limit=_MOST_BYTES, source=str(path))
+
+    def _seal_of(self, number: int) -> bytes:
+        """What the digest of a task takes before its file."""
+        return self.seal + number.to_bytes(8)
 
     def remove(self) -> None:
         """Remove the folder, as the result is elsewhere."""
@@ -136,19 +147,19 @@ def kept_tasks(target: str | Path, specification: Mapping[str, Any]) -> Iterator
         if not (folder / _SPECIFICATION).exists():
             _specify(folder, asked)
         _check_same(folder, asked)
-        yield _found(folder)
+        yield _found(KeptTasks(folder, hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).digest()))
 
 
-def _found(folder: Path) -> KeptTasks:
-    """The tasks that a folder has; the files of those that are damaged are removed, so that they are computed again."""
-    kept = KeptTasks(folder)
+def _found(kept: KeptTasks) -> KeptTasks:
+    """The tasks that a folder has; files that are not as this run has put them are removed and computed again."""
+    folder = kept.folder
     for match in [match for path in sorted(folder.iterdir()) if (match := _TASK.fullmatch(path.name))]:
         number = int(match[1])
         kept.done[number] = match[0]
         try:
             kept.get(number)
         except FileError as error:
-            warnings.warn(f"{error.source} is damaged: its task is computed again", stacklevel=4)
+            warnings.warn(f"{error.source} is damaged or of another run: its task is computed again", stacklevel=4)
             _removed(folder / kept.done.pop(number))
     return kept
 

@@ -1,5 +1,6 @@
 """Stores of which a file is missing, cut, changed or added: nothing is read from them in silence."""
 
+import hashlib
 import json
 import shutil
 
@@ -121,10 +122,37 @@ def test_a_run_that_goes_on_computes_damaged_pieces_again_and_no_other(name, tmp
             if how == "deleted":
                 RUNS[name](place / "result")
             else:
-                with pytest.warns(UserWarning, match=rf"{path.name} is damaged: its task is computed again"):
+                with pytest.warns(
+                    UserWarning, match=rf"{path.name} is damaged or of another run: its task is computed again"
+                ):
                     RUNS[name](place / "result")
             assert counting.calls == 1
             assert digests(place) == {f"result/{file}": digest for file, digest in whole.items()}
+
+
+def rod_ensemble(folder, mu):
+    dynamics, pins = dynamics_of("rod_on_incline"), {"phi": 1, "phi_dot": 0, "slip.tip": 1}
+    options = {"starts": {"m": np.linspace(1, 2, 1100)}, "t_end": 0.01}  # two tasks
+    return ensemble(dynamics, pins=pins, parameters={"mu": mu}, store=folder, **options)
+
+
+@pytest.mark.parametrize("source", ["another run", "another task"])
+def test_a_piece_of_something_else_is_computed_again(source, tmp_path, monkeypatch):
+    """It is whole, and would be read as that of this run."""
+    with monkeypatch.context() as context:
+        context.setattr(kept_tasks.KeptTasks, "remove", lambda _: None)
+        for name, mu in (("own", 0.3), ("other", 0.9)):
+            rod_ensemble(tmp_path / name, mu)
+    whole, parts = digests(tmp_path / "own"), tmp_path / "own.part"
+    first, second = sorted(parts.glob("task-*"))
+    second.unlink()
+    foreign = sorted((tmp_path / "other.part").glob("task-*"))[1] if source == "another run" else first
+    name = foreign.name.replace("task-00000000", "task-00000001")
+    assert digests(tmp_path / "other") != whole
+    shutil.copy(foreign, parts / name)
+    with pytest.warns(UserWarning, match=rf"{name} is damaged or of another run: its task is computed again"):
+        rod_ensemble(tmp_path / "own", 0.3)
+    assert digests(tmp_path / "own") == whole
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -132,7 +160,9 @@ def test_no_byte_of_a_piece_is_changed_in_silence(name, tmp_path, monkeypatch):
     monkeypatch.setattr(kept_tasks.KeptTasks, "remove", lambda _: None)
     RUNS[name](tmp_path / "result")
     path = next((tmp_path / "result.part").glob("task-00000000-*"))
-    kept, data = kept_tasks.KeptTasks(path.parent, {0: path.name}), path.read_bytes()
+    told = json.loads((path.parent / "specification.json").read_bytes())
+    seal = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).digest()
+    kept, data = kept_tasks.KeptTasks(path.parent, seal, {0: path.name}), path.read_bytes()
     assert kept.get(0)
     for place in range(0, len(data), 37):
         path.write_bytes(flipped(data, place))

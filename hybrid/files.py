@@ -370,9 +370,11 @@ def _members(archive: zipfile.ZipFile, limit: int) -> list[tuple[str, NDArray[An
         raise ValueError("packed in another way than NumPy does")
     if sum(member.file_size for member in members) > limit:
         raise ValueError(f"larger than {_size(limit)} when unpacked")
-    if len({member.filename for member in members}) < len(members):
-        raise ValueError("it holds two entries of one name")
-    return [(member.filename.removesuffix(".npy"), _array(member, _unpacked(archive, member))) for member in members]
+    names = [member.filename.removesuffix(".npy") for member in members]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"it holds two arrays of one name, {twice}")
+    return [(name, _array(member, _unpacked(archive, member))) for name, member in zip(names, members, strict=True)]
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

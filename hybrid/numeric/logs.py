@@ -121,7 +121,8 @@ def _stored_columns(path: str | Path) -> dict[str, StoredColumn]:
                     raise ValueError(f"{member.filename} has not the size that its shape and type take")
                 if is_fortran and len(shape) > 1:
                     raise ValueError(f"{member.filename} is stored by columns; store it by frames (order C)")
-                name = member.filename.removesuffix(".npy")
+                if (name := member.filename.removesuffix(".npy")) in found:
+                    raise ValueError(f"it holds two arrays of one name, {name}")
                 found[name] = StoredColumn(str(path), member.filename, dtype, tuple(shape), offset)
     except ARCHIVE_ERRORS as error:
         raise FileError(f"not an NPZ file: {error}", str(path)) from None
@@ -303,7 +304,20 @@ def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: Abst
         if widths[name] and name not in columns:
             columns[name] = np.broadcast_to(np.zeros(widths[name]), (length, widths[name]))
             notes.append(f"the log has no {name}: zeros are taken")
+    notes += _unordered(time)
     return Log(columns, time, tuple(notes), source)
+
+
+def _unordered(time: Array | None) -> Iterator[str]:
+    """A note where times do not increase, as in a log of several runs or one that was put together wrongly."""
+    places = [] if time is None else np.flatnonzero(np.diff(time) <= 0.0).tolist()
+    if time is not None and places:
+        k = places[0] + 1
+        frames = "one frame" if len(places) == 1 else f"{len(places)} frames"
+        yield (
+            f"time does not increase at {frames}, first from {time[k - 1]:.6g} s to {time[k]:.6g} s at frame {k}: "
+            "every frame is judged by itself"
+        )
 
 
 def _whole(values: NDArray[Any] | StoredColumn) -> NDArray[Any]:

@@ -1,11 +1,15 @@
 """Logs that stay on disk: the same frames and answers as in memory, bounded memory, and refusals by frame."""
 
+import io
+import json
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
 import pytest
 
+from hybrid.cli import main
 from hybrid.errors import FileError
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.lint import lint
@@ -104,3 +108,40 @@ def test_archives_that_lie_are_refused(tmp_path):
         archive.writestr("qpos.npy", b"no array")
     with pytest.raises(FileError, match="no array of numbers"):
         read_log(path, backend, in_memory=0)
+
+
+@pytest.mark.parametrize("in_memory", [2**28, 0])
+@pytest.mark.parametrize("again", ["qpos", "qpos.npy"])
+def test_two_arrays_of_one_name_are_refused(tmp_path, again, in_memory):
+    """NumPy writes an array as ``qpos.npy``, but reads ``qpos`` as well: which of them is meant, nobody knows."""
+    model, log = rod_log(tmp_path)
+    content = io.BytesIO()
+    np.save(content, np.ones((4, 3)))
+    with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(log, "a") as archive:
+        archive.writestr(again, content.getvalue())
+    with pytest.raises(FileError, match=r"rod\.npz: not an NPZ file: it holds two arrays of one name, qpos"):
+        read_log(log, load(model), in_memory=in_memory)
+
+
+@pytest.mark.parametrize("in_memory", [2**28, 0])
+def test_times_that_do_not_increase_are_noted(tmp_path, in_memory):
+    def notes(times):
+        model, log = rod_log(tmp_path, time=np.array(times))
+        return [note for note in read_log(log, load(model), in_memory=in_memory).notes if note.startswith("time ")]
+
+    judged = "every frame is judged by itself"
+    assert notes([0.0, 0.1, 0.2, 0.4]) == []
+    assert notes([0.0, 0.1, 0.1, 0.2]) == [
+        f"time does not increase at one frame, first from 0.1 s to 0.1 s at frame 2: {judged}"
+    ]
+    two = "time does not increase at 2 frames, first from 3 s to 2 s at frame 1"
+    assert notes([3.0, 2.0, 5.0, 4.0]) == [f"{two}: {judged}"]
+
+
+def test_times_that_do_not_increase_are_in_the_answer(tmp_path, capsys):
+    model, log = rod_log(tmp_path, time=np.array([0.3, 0.2, 0.1, 0.0]))
+    assert main(["lint", str(model), "--log", str(log), "--no-sweep", "--json"]) == 0
+    printed = capsys.readouterr()
+    (note,) = (note for note in json.loads(printed.out)["notes"] if note.startswith("time "))
+    assert note.startswith("time does not increase at 3 frames, first from 0.3 s to 0.2 s at frame 1")
+    assert f"note: {note}" in printed.err

@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from hybrid.declaration.tree import FUNCTIONS
 
 __all__ = [
@@ -37,25 +39,35 @@ _GREEK |= {name.capitalize(): letter.upper() for name, letter in _GREEK.items() 
 _MATHTEXT = {"phi": r"\varphi", "epsilon": r"\varepsilon"}
 _SYMPYS = {"Abs": "abs", "Min": "min", "Max": "max"}
 _DOTS = ("", "\u0307", "\u0308")
+_NAME, _NUMBER = r"[A-Za-z_][A-Za-z0-9_]*", r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_ATOM = rf"[+-]?(?:{_NAME}|{_NUMBER})"
 _TOKEN = re.compile(
-    r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*(?P<power>\d+)(?![\d.])|(?P<caret>\*\*)|(?P<times>\*)"
-    r"|(?P<minus>-)|(?P<space>\s+)|(?P<relation>>=|<=)|(?P<other>.)",
+    rf"(?P<name>{_NAME})|(?P<number>{_NUMBER})"
+    # a tower is raised as a whole or not at all: ** groups from the right
+    rf"|\*\*(?P<power>{_ATOM}(?:\*\*{_ATOM}){{0,9}})(?![\w.]|\s*\*\*|\s*\()|(?P<caret>\*\*)"
+    r"|(?P<times>\*)|(?P<over>/)|(?P<sign>[+-])|(?P<open>\()|(?P<close>\))|(?P<space>\s+)|(?P<relation>>=|<=)"
+    r"|(?P<other>.)",
     re.DOTALL,
 )
+_SIGNED = re.compile(r"\s*[+\-.0-9]")
 
 
 def _parts(name: str) -> tuple[str, str, int]:
-    """Split a name into its letter or word, its index, and its number of time derivatives."""
+    """Split a name into its letter or word, what follows it, and its number of time derivatives."""
     stem, dots = name, 0
     for suffix, number in (("_ddot", 2), ("_dot", 1)):
         if name.endswith(suffix) and name != suffix:
             stem, dots = name[: -len(suffix)], number
             break
-    head, separator, index = stem.partition("_")
-    if not separator or not head:
-        match = re.fullmatch(r"([A-Za-z]+)([0-9]+)", stem)
-        head, index = match.groups() if match else (stem, "")
-    return head, index.replace("_", " "), dots
+    match = re.fullmatch(r"([A-Za-z0-9]+)(_.*)|([A-Za-z]+)([0-9]+)", stem)
+    return match[1] or match[3] if match else stem, match[2] or match[4] if match else "", dots
+
+
+def _index(head: str, rest: str) -> str:
+    """What is lowered: without underscores where that is the index of no other name, as ``k1`` has that of ``k_1``."""
+    words = rest.split("_")[1:]
+    is_plain = all(words) and not (head.isalpha() and "".join(words).isdigit() and len(words) == 1)
+    return " ".join(words) if words and is_plain else rest
 
 
 def symbol(name: str) -> str:
@@ -76,15 +88,12 @@ def symbol(name: str) -> str:
     >>> symbol("phi"), symbol("theta1_dot"), symbol("lambda_N"), symbol("belt_speed")
     ('φ', 'θ̇1', 'λ_N', 'belt_speed')
     """
-    head, index, dots = _parts(name)
-    letter = _GREEK.get(head, head) + _DOTS[dots]
-    if not index:
-        return letter
-    return f"{letter}{index}" if index.isdigit() else f"{letter}_{index.replace(' ', '_')}"
+    head, rest, dots = _parts(name)
+    return _GREEK.get(head, head) + _DOTS[dots] + rest
 
 
 def symbol_html(name: str) -> str:
-    """A name as HTML with an italic letter and a lowered index.
+    """A name as HTML with an italic letter and a lowered index; no two names look alike.
 
     Parameters
     ----------
@@ -104,12 +113,14 @@ def symbol_html(name: str) -> str:
     --------
     >>> symbol_html("mu_wall")
     '<i>μ</i><sub>wall</sub>'
+    >>> symbol_html("k1"), symbol_html("k_1")
+    ('<i>k</i><sub>1</sub>', '<i>k</i><sub>_1</sub>')
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f"{name!r} is not a name of letters, digits and underscores")
-    head, index, dots = _parts(name)
+    head, rest, dots = _parts(name)
     letter = f"<i>{_GREEK.get(head, head)}{_DOTS[dots]}</i>"
-    return f"{letter}<sub>{index}</sub>" if index else letter
+    return f"{letter}<sub>{_index(head, rest)}</sub>" if rest else letter
 
 
 def symbol_mathtext(name: str) -> str:
@@ -132,13 +143,14 @@ def symbol_mathtext(name: str) -> str:
     """
     if "." in name:
         return name  # a pin as it is typed
-    head, index, dots = _parts(name)
+    head, rest, dots = _parts(name)
     letter = head if len(head) == 1 else rf"\mathit{{{head}}}"
     if head in _GREEK:
         letter = _MATHTEXT.get(head, "\\" + head)
     letter = letter.replace("_", r"\_")
     if dots:
         letter = rf"\{'d' * dots}ot{{{letter}}}"
+    index = _index(head, rest).replace("_", r"\_").replace(" ", r"\ ")
     return f"${letter}$" if not index else f"${letter}_{{\\mathrm{{{index}}}}}$"
 
 
@@ -152,7 +164,8 @@ def formula_html(text: str) -> str:
     Returns
     -------
     str
-        Escaped, with printed symbols, raised whole powers and no asterisks.
+        Escaped, with printed symbols, raised powers and no asterisks. A quotient that is multiplied or divided has
+        brackets, as nobody knows whether ``a/b c`` is divided by c.
 
     Examples
     --------
@@ -160,21 +173,74 @@ def formula_html(text: str) -> str:
     '<i>l</i><sup>2</sup>\\u202fcos(<i>φ</i>)'
     >>> formula_html("lambda_N >= 0")
     '<i>λ</i><sub>N</sub> ≥ 0'
+    >>> formula_html("a/b*c + 1e-3")
+    '(<i>a</i>/<i>b</i>)\\u202f<i>c</i> + 1e−3'
     """
-    return "".join(_token_html(match) for match in _TOKEN.finditer(text))
+    written = _Written()
+    for match in _TOKEN.finditer(text):
+        written.add(match.lastgroup or "", _token_html(match))
+    return "".join(written.pieces)
+
+
+@attrs.define(eq=False)
+class _Written:
+    """Pieces of a formula, with brackets around quotients that go on.
+
+    Attributes
+    ----------
+    pieces : list of str
+    products : list of [int, bool]
+        Of every open bracket: the piece with which its last product begins, and whether that ends in a quotient.
+    last : int
+        The last piece that is no space.
+    is_value : bool
+        Whether that ends a value: a sign behind it adds or subtracts.
+    """
+
+    pieces: list[str] = attrs.field(factory=list)
+    products: list[tuple[int, bool]] = attrs.field(factory=lambda: [(0, False)])
+    last: int = -1
+    is_value: bool = False
+
+    def add(self, kind: str, piece: str) -> None:
+        begin, is_quotient = self.products[-1]
+        after = len(self.pieces) + 1
+        if kind in ("times", "over"):
+            if is_quotient:
+                self.pieces[begin] = f"({self.pieces[begin]}"
+                self.pieces[self.last] += ")"
+            self.products[-1] = begin, kind == "over"
+        elif kind == "open":
+            self.products.append((after, False))
+        elif kind == "close":
+            self.products = self.products[:-1] or [(after, False)]
+        elif (
+            kind in ("relation", "other")
+            or (kind == "sign" and self.is_value)
+            or (kind == "space" and begin == after - 1)
+        ):
+            self.products[-1] = after, False
+        self.pieces.append(piece)
+        if kind != "space":
+            self.last, self.is_value = after - 1, kind in ("name", "number", "power", "close")
 
 
 def _token_html(match: re.Match[str]) -> str:
     kind, value = match.lastgroup, match.group()
+    rest = match.string[match.end() :]
     if kind == "name":
         function = _SYMPYS.get(value, value)
         return function if function in FUNCTIONS else symbol_html(value)
+    if kind == "number":
+        shown = value.replace("-", "−")
+        return f"({shown})" if "e" in shown.lower() and rest.lstrip().startswith("**") else shown
     if kind == "power":
-        return f"<sup>{match['power']}</sup>"
+        return f"<sup>{''.join(map(_token_html, _TOKEN.finditer(match['power'])))}</sup>"
+    if kind == "times":  # a space between digits would make one number of them
+        return "·" if _SIGNED.match(rest) else "\u202f"
     if kind == "relation":
         return "≥" if value == ">=" else "≤"
-    fixed = {"caret": "^", "times": "\u202f", "minus": "−", "space": " "}
-    return fixed.get(kind or "") or html.escape(value)
+    return {"caret": "^", "-": "−", "space": " "}.get(value if kind == "sign" else kind or "") or html.escape(value)
 
 
 _DIGITS = 6

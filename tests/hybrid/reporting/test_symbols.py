@@ -34,7 +34,9 @@ def test_formula_of_any_text_holds_no_markup_but_its_own(text):
 @given(st.lists(st.sampled_from(["m", "+", " ", "(", ")", "/", "<", "&", '"', "7", "."]), max_size=30).map("".join))
 def test_formula_keeps_what_it_does_not_set(text):
     # nothing in this alphabet is printed otherwise, but numbers that follow a name make an index
-    assert Reader(formula_html(text)).text.replace(" ", "") == text.replace(" ", "")
+    # and brackets come around a quotient that is divided
+    added = str.maketrans("", "", " ()")
+    assert Reader(formula_html(text)).text.translate(added) == text.translate(added)
 
 
 def test_greek_letters_are_those_that_mathtext_knows():

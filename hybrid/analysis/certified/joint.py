@@ -40,6 +40,44 @@ _SLACK = 1.0 + 2.0**-40
 
 
 @attrs.frozen(eq=False)
+class _Tie:
+    """Dependent slips, ``sum c_i slip_i = d``: of signs that are all those of ``c_i`` only if ``d > 0``, and so on.
+
+    Attributes
+    ----------
+    places : tuple of int
+        Of the weights ``c_i``, among all.
+    signs : tuple of int
+        Of the slips.
+    given : int
+        Place of ``d``, which moving surfaces prescribe.
+    """
+
+    places: tuple[int, ...]
+    signs: tuple[int, ...]
+    given: int
+
+    def sides(self, weights: Array) -> tuple[Flags, Flags, Flags]:
+        """Boxes in which all signs are those of the weights, all are the others, and no weight has two signs."""
+        turned = np.array(self.signs) > 0
+        low, high = weights[:, list(self.places), 0], weights[:, list(self.places), 1]
+        is_up, is_down = np.where(turned, low > 0.0, high < 0.0), np.where(turned, high < 0.0, low > 0.0)
+        return np.all(is_up, axis=1), np.all(is_down, axis=1), np.all(is_up | is_down, axis=1)
+
+    def excludes(self, weights: Array) -> Flags:
+        """Boxes in which no velocity gives such slips (Motzkin's theorem for smallest dependent sets)."""
+        is_up, is_down, _ = self.sides(weights)
+        low, high = weights[:, self.given, 0], weights[:, self.given, 1]
+        return np.asarray((is_up & (high <= 0.0)) | (is_down & (low >= 0.0)))
+
+    def permits(self, weights: Array) -> Flags:
+        """Boxes in which it excludes them nowhere."""
+        is_up, is_down, is_decided = self.sides(weights)
+        low, high = weights[:, self.given, 0], weights[:, self.given, 1]
+        return np.asarray(is_decided & (~is_up | (low > 0.0)) & (~is_down | (high < 0.0)))
+
+
+@attrs.frozen(eq=False)
 class _Minor:
     """A principal minor for certain signs of slip.
 
@@ -47,15 +85,13 @@ class _Minor:
     ----------
     names : dict of str to int
         Its contacts with the signs, 0 without friction.
-    ties : tuple of (tuple of int, tuple of int)
-        Weights of dependent slips, by their places among all, with the signs of these slips: no velocity gives such
-        slips if all products have one sign.
+    ties : tuple of _Tie
     gram : int
         Place of a number that is positive where the slips are independent; -1 where they cannot be.
     """
 
     names: dict[str, int]
-    ties: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    ties: tuple[_Tie, ...]
     gram: int
 
 
@@ -85,7 +121,8 @@ class _Minors:
         if self.weights is not None:
             weights, is_broken = self.weights(boxes)
             for place, minor in enumerate(self.minors):
-                least[_excluded(minor, weights) & ~is_broken, place] = inf
+                for tie in minor.ties:
+                    least[tie.excludes(weights) & ~is_broken, place] = inf
         return least, np.where(np.isfinite(reach), reach, 0.0).max(axis=1)
 
     def is_met(self, point: Array, names: dict[str, int]) -> bool:
@@ -102,19 +139,7 @@ class _Minors:
             return False
         if not minor.ties:
             return minor.gram >= 0 and bool(weights[0, minor.gram, 0] > 0.0)
-        sides = weights[0, [place for places, _ in minor.ties for place in places]]
-        return bool(((sides[:, 0] > 0.0) | (sides[:, 1] < 0.0)).all() and not _excluded(minor, weights)[0])
-
-
-def _excluded(minor: _Minor, weights: Array) -> Flags:
-    """Boxes in which no velocity gives slips of the signs of a minor (Gordan's theorem for smallest dependent sets)."""
-    excluded = np.zeros(len(weights), dtype=bool)
-    for places, signs in minor.ties:
-        turned = np.array(signs) > 0
-        low, high = weights[:, list(places), 0], weights[:, list(places), 1]
-        is_up, is_down = np.where(turned, low > 0.0, high < 0.0), np.where(turned, high < 0.0, low > 0.0)
-        excluded |= is_up.all(axis=1) | is_down.all(axis=1)
-    return excluded
+        return all(bool(tie.permits(weights)[0]) for tie in minor.ties)
 
 
 def enclosed_joint(states: NodeStates, sampled: JointFriction | None) -> tuple[float, float] | None:
@@ -232,6 +257,8 @@ class _MinorWriter:
     contacts: SlidingContacts
     held: list[list[int]] = attrs.field(factory=list)
     tangents: dict[int, list[int]] = attrs.field(factory=dict)
+    drifts: dict[int, int] = attrs.field(factory=dict)
+    moved: list[int] = attrs.field(factory=list)
     weights: list[int] = attrs.field(factory=list)
 
     def written(self) -> _Minors:
@@ -239,10 +266,13 @@ class _MinorWriter:
         equations, dynamics, motion = states.dynamics.equations, states.dynamics, motion_equations(states)
         normals = motion.W_N[list(self.contacts.indices)].tolist()
         self.held = [*normals, *motion.J[list(states.pins.independent)].tolist()]
-        columns = {
-            place: dynamics.columns.get(dynamics.contacts[index]) for place, index in enumerate(self.contacts.indices)
-        }
-        self.tangents = {place: motion.W_T[own.start].tolist() for place, own in columns.items() if own is not None}
+        gaps, constraints = list(self.contacts.indices), list(states.pins.independent)
+        for place, index in enumerate(gaps):
+            own = dynamics.columns.get(dynamics.contacts[index])
+            if own is not None:
+                self.tangents[place] = motion.W_T[own.start].tolist()
+                self.drifts[place] = self._drift(equations.slip[own.start])
+        self.moved = [self._drift(node) for node in (*equations.gap_dot[gaps], *equations.constraint_dot[constraints])]
         rows = [*self.held, *self.tangents.values()]
         answers = solve_definite(build, motion.M, rows)
         G = [[build.collected(dot(build, one, answer)) for answer in answers] for one in rows]
@@ -286,9 +316,8 @@ class _MinorWriter:
         rough = [place for place in chosen if signed[place]]
         n_free = self.states.dynamics.n - len(self.held)
         ties = tuple(
-            (places, tuple(signed[place] for place in tied))
+            _Tie(tuple(self._dependence(tied)), tuple(signed[place] for place in tied), self._given(tied))
             for tied in (combinations(rough, n_free + 1) if n_free >= 0 else ())
-            for places in [tuple(self._dependence(tied))]
         )
         gram = -1
         if not ties and n_free >= 0:
@@ -304,6 +333,20 @@ class _MinorWriter:
             others = [self.tangents[place] for place in (*tied[:number], *tied[number + 1 :])]
             node = determinant(build, [*self.held, *others])
             yield self._weight(build.negate(node) if number % 2 else node)
+
+    def _given(self, tied: Sequence[int]) -> int:
+        """Place of what that sum is: all rows bordered by the velocities that are prescribed, up to the sign."""
+        build = self.states.build
+        rows = [*self.held, *(self.tangents[place] for place in tied)]
+        border = [*self.moved, *(self.drifts[place] for place in tied)]
+        node = determinant(build, [[*row, velocity] for row, velocity in zip(rows, border, strict=True)])
+        return self._weight(build.collected(build.negate(node) if len(tied) % 2 == 0 else node))
+
+    def _drift(self, velocity: int) -> int:
+        """A velocity of the equations without what the coordinates' velocities add to it."""
+        build, equations = self.states.build, self.states.dynamics.equations
+        resting = dict.fromkeys(equations.velocities, build.number(0))
+        return self.states.at(build.replaced(int(velocity), resting))
 
     def _weight(self, node: int) -> int:
         if node not in self.weights:

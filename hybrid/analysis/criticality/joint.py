@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
     from hybrid.tolerances import Tolerances
 
 __all__ = ["JointFriction", "SlidingContacts", "determinants", "first_below", "first_negative", "sliding_contacts"]
@@ -218,7 +219,8 @@ class JointFriction:
     G_NT[i, j]``, where ``s`` are the signs of the slips and ``f`` multiplies every coefficient of friction. Sliding has
     exactly one solution, whatever ``b``, if and only if all principal minors of ``A`` are positive (Samelson, Thrall
     and Wesler 1958). ``factor`` is the least ``f`` at which one becomes negative, for slips that velocities can give
-    the closed contacts; minors that vanish whatever ``f``, as those of redundant supports do, are skipped.
+    the closed contacts on surfaces that move as they do; minors that vanish whatever ``f``, as those of redundant
+    supports do, are skipped.
 
     Attributes
     ----------
@@ -279,13 +281,14 @@ class SlidingContacts:
         for place, index in enumerate(self.indices):
             if self._is_rough(place):
                 W_T[..., :, place] = terms.W_T[..., :, dynamics.columns[dynamics.contacts[index]].start]
-        shape = np.broadcast_shapes(response.shape[:-2], lead, terms.friction.shape[:-1], q.shape[:-1])
+        vectors = (terms.friction, terms.gap_dot, terms.constraint_dot, terms.slip, q)
+        shape = np.broadcast_shapes(response.shape[:-2], lead, *(vector.shape[:-1] for vector in vectors))
         normal = np.swapaxes(W_N, -1, -2) @ response
         size = np.sqrt(np.abs(np.sum(W_N * (response @ W_N), axis=-2)))
         scale = np.broadcast_to(size, (*shape, len(self.indices)))
         G_NN = np.broadcast_to(normal @ W_N, (*shape, *2 * (len(self.indices),)))
         pushed = np.broadcast_to((normal @ W_T) * terms.friction[..., None, list(self.indices)], G_NN.shape)
-        allowed = self._allowed(W_N, W_T, terms.J, shape)
+        allowed = self._allowed(terms, W_N, W_T, shape)
         columns = []
         for (chosen, signs), is_allowed in zip(self.members, allowed, strict=True):
             rows, across = np.ix_(chosen, chosen)
@@ -312,50 +315,85 @@ class SlidingContacts:
             friction={name: factor * value for name, value in friction.items() if dynamics.dimension(name)},
         )
 
-    def _allowed(self, W_N: Array, W_T: Array, J: Array, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
+    def _allowed(self, terms: Terms, W_N: Array, W_T: Array, shape: tuple[int, ...]) -> list[NDArray[np.bool_]]:
         """Where some velocity keeps the contacts closed and gives them slips of the signs of each member.
 
-        Signs are impossible where slips of a smallest dependent set, ``sum c_i slip_i = 0``, would all have the sign of
-        ``c_i``, or all the other one (a theorem of Gordan, for the circuits of a matroid); a set of one does not slip.
+        Slips of a smallest dependent set have ``sum c_i slip_i = d``, which moving surfaces give it. If all signs are
+        those of ``c_i``, they are impossible unless ``d > 0``, if all are the others, unless ``d < 0``; all else is
+        possible (a theorem of Motzkin, for the circuits of a matroid). A set of one is a slip that no velocity changes.
         """
         rough = [place for place in range(len(self.indices)) if self._is_rough(place)]
+        columns = [self.dynamics.columns[self.dynamics.contacts[self.indices[place]]].start for place in rough]
+        moved = np.concatenate(_batched(terms.gap_dot[..., list(self.indices)], terms.constraint_dot), axis=-1)
         tangents = W_T[..., :, rough]
-        slips = _slips(W_N, tangents, J)
+        slips, prescribed, size = _slips(W_N, tangents, terms.J, moved, terms.slip[..., columns])
         length = np.linalg.norm(slips, axis=-1)
         is_free = length > _RANK * np.linalg.norm(tangents, axis=-2)
-        unit = np.where(is_free[..., None], slips / np.where(is_free, length, 1.0)[..., None], 0.0)
+        scale = np.where(is_free, length, 1.0)
+        unit = np.where(is_free[..., None], slips / scale[..., None], 0.0)
         ties = []
-        for size in range(1, min(len(rough), unit.shape[-1]) + 1):
-            for chosen in combinations(range(len(rough)), size):
-                left, singular, _ = np.linalg.svd(unit[..., list(chosen), :], full_matrices=False)
+        for number in range(1, min(len(rough), unit.shape[-1]) + 1):
+            for chosen in combinations(range(len(rough)), number):
+                own = list(chosen)
+                left, singular, _ = np.linalg.svd(unit[..., own, :], full_matrices=False)
                 weights = left[..., -1]
                 is_tied = (singular[..., -1] <= _RANK) & (np.abs(weights) > _RANK).all(axis=-1)
-                if size > 1:
+                if number > 1:
                     is_tied &= singular[..., -2] > _RANK
                 if is_tied.any():
-                    ties.append(([rough[place] for place in chosen], np.sign(weights), is_tied))
+                    given = np.sum(weights * (prescribed / scale)[..., own], axis=-1)
+                    rounding = _RANK * np.sum(np.abs(weights) * (size / scale)[..., own], axis=-1)
+                    side = np.where(np.abs(given) > rounding, np.sign(given), 0.0)
+                    ties.append(([rough[place] for place in chosen], np.sign(weights), side, is_tied))
         found = []
         for chosen, signs in self.members:
             sign = dict(zip(chosen, signs, strict=True))
-            is_possible = np.ones(is_free.shape[:-1], dtype=bool)
-            for places, weights, is_tied in ties:
+            is_possible = np.ones(np.broadcast_shapes(is_free.shape[:-1], prescribed.shape[:-1]), dtype=bool)
+            for places, weights, side, is_tied in ties:
                 if all(sign.get(place) for place in places):
                     agreed = weights * np.array([sign[place] for place in places])
-                    is_possible &= ~(is_tied & np.all(agreed == agreed[..., :1], axis=-1))
+                    is_one_sided = np.all(agreed == agreed[..., :1], axis=-1) & (agreed[..., 0] != side)
+                    is_possible &= ~(is_tied & is_one_sided)
             found.append(np.broadcast_to(is_possible, shape))
         return found
 
 
-def _slips(W_N: Array, W_T: Array, J: Array) -> Array:
-    """Slips (..., k, n) by velocities that keep the contacts closed and the constraints satisfied."""
-    lead = np.broadcast_shapes(W_N.shape[:-2], W_T.shape[:-2], J.shape[:-2])
-    parts = [np.broadcast_to(part, (*lead, *part.shape[-2:])) for part in (np.swapaxes(W_N, -1, -2), J)]
-    held = np.concatenate(parts, axis=-2)
-    held = held / np.maximum(np.linalg.norm(held, axis=-1, keepdims=True), np.finfo(float).tiny)
-    tangents = np.broadcast_to(np.swapaxes(W_T, -1, -2), (*lead, *W_T.shape[:-3:-1]))
+def _slips(W_N: Array, W_T: Array, J: Array, moved: Array, drift: Array) -> tuple[Array, Array, Array]:
+    """Slips by velocities that keep the contacts closed and the constraints satisfied, and what is prescribed of them.
+
+    Parameters
+    ----------
+    W_N, W_T, J : array, (..., n, k), (..., n, r) and (..., m, n)
+    moved : array, (..., k + m)
+        Velocities of the surfaces along their normals, and of the constraints.
+    drift : array, (..., r)
+        Velocities of the surfaces along their tangents.
+
+    Returns
+    -------
+    slips : array, (..., r, n)
+        Their change with velocities.
+    prescribed : array, (..., r)
+        What they are besides.
+    size : array, (..., r)
+        Of the terms that it sums.
+    """
+    normals, J, tangents = _batched(np.swapaxes(W_N, -1, -2), J, np.swapaxes(W_T, -1, -2), own=2)
+    held = np.concatenate([normals, J], axis=-2)
+    length = np.maximum(np.linalg.norm(held, axis=-1), np.finfo(float).tiny)
+    held = held / length[..., None]
     finite = np.isfinite(held).all(axis=(-2, -1)) & np.isfinite(tangents).all(axis=(-2, -1))
     held, tangents = (np.where(finite[..., None, None], part, 0.0) for part in (held, tangents))
-    return np.asarray(tangents - tangents @ np.linalg.pinv(held, rcond=_RANK) @ held)
+    shares = tangents @ np.linalg.pinv(held, rcond=_RANK)
+    carried = shares * (moved / length)[..., None, :]
+    prescribed, size = drift - carried.sum(axis=-1), np.abs(drift) + np.abs(carried).sum(axis=-1)
+    return np.asarray(tangents - shares @ held), prescribed, size
+
+
+def _batched(*parts: Array, own: int = 1) -> list[Array]:
+    """Arrays with the leading axes of all, before their own last ones."""
+    lead = np.broadcast_shapes(*(part.shape[:-own] for part in parts))
+    return [np.broadcast_to(part, (*lead, *part.shape[-own:])) for part in parts]
 
 
 def sliding_contacts(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
+from hybrid import Constraint, Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
 from hybrid.analysis import Axis, certified_friction, critical_friction
 from hybrid.analysis.criticality.joint import first_negative
 from hybrid.cli import main
@@ -167,6 +167,63 @@ def test_minors_of_redundant_feet_are_skipped():
     expected = min((abs(at) + 0.4 / (1.5 * abs(at))) / (0.6 * 0.8) for at in feet.values())
     assert found.joint.factor == pytest.approx(expected, rel=1e-12)
     assert found.joint.at == {"h": pytest.approx(0.8)}
+
+
+@cache
+def block_on_belts(constraint):
+    return derive(
+        Mechanism(
+            name="on_belts",
+            coordinates=["x", "y", "phi"],
+            parameters={"h": 1, "mu": "4/5", "left": 0, "right": 0, "pulled": 0},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2 + phi_dot**2/4", potential="9.81*y"),
+            contact=[
+                Contact(
+                    name=name,
+                    gap=f"y - h*cos(phi) {side} sin(phi)",
+                    tangent=f"x + h*sin(phi) {side} cos(phi) - {belt}*t",
+                    friction="mu",
+                )
+                for name, side, belt in (("L", "-", "left"), ("R", "+", "right"))
+            ],
+            constraint=[Constraint(name="rod", equation=constraint)] if constraint else [],
+        )
+    )
+
+
+# At h = 3/2 entries of A are 3 - 3 s mu f and -1 - 3 s mu f with the signs of G_NT: a foot alone is paradoxical from
+# mu f = 1 where it slides outwards, both from mu f = 2/3 where L slides to the left and R to the right, and only then.
+# The slips are x_dot - left and x_dot - right.
+@pytest.mark.parametrize(
+    ("constraint", "speeds", "factor"),
+    [
+        ("", {"left": 1}, Fraction(5, 6)),
+        ("", {"left": -1}, Fraction(5, 4)),
+        ("", {"left": 2, "right": 2}, Fraction(5, 4)),
+        ("x - pulled*t", {"pulled": 1, "left": 3}, Fraction(5, 6)),
+        ("x - pulled*t", {"pulled": 1, "left": 1}, Fraction(5, 4)),  # R alone slides
+        ("x - pulled*t", {"left": 1}, Fraction(5, 4)),  # L alone
+        ("x - pulled*t", {"left": -1}, inf),  # L alone, inwards
+        ("x - pulled*t", {}, inf),  # neither
+    ],
+)
+def test_belts_of_other_speeds_permit_other_slips(constraint, speeds, factor):
+    asked = {"over": [Axis("h", 1.4, 1.5)], "contact": "L", "parameters": speeds}
+    pins = {"phi": 0, "gap.L": 0} | ({} if constraint else {"x": 0})
+    belts = block_on_belts(constraint)
+    assert critical_friction(belts, pins=pins, **asked).joint.factor == pytest.approx(float(factor), rel=1e-12)
+    low, high = certified_friction(belts, pins=pins, **asked).joint
+    assert low == high == inf if factor == inf else low <= factor <= high <= low * (1 + 1e-11)
+
+
+@pytest.mark.parametrize(("fastest", "factor"), [(-0.25, Fraction(5, 4)), (0.5, Fraction(5, 6))])
+def test_a_sweep_of_the_speed_counts_what_any_of_it_permits(fastest, factor):
+    asked = {"over": [Axis("left", -0.5, fastest)], "contact": "L", "parameters": {"h": "3/2"}}
+    pins = {"x": 0, "phi": 0, "gap.L": 0}
+    found = critical_friction(block_on_belts(""), pins=pins, **asked).joint
+    assert found.factor == pytest.approx(float(factor), rel=1e-12)
+    low, high = certified_friction(block_on_belts(""), pins=pins, **asked).joint
+    assert low <= factor <= high <= low * (1 + 1e-11)
 
 
 DEPENDENT = {

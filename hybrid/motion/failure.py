@@ -11,7 +11,7 @@ from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.errors import HybridError
 from hybrid.motion.recorded import Termination
-from hybrid.tolerances import CLEAR
+from hybrid.tolerances import AGREEING, CENTRAL_STEP, CLEAR, NEARLY, UNSEEN
 
 if TYPE_CHECKING:
     from hybrid.contact.guards import Guard
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_FARTHER = 9.0  # times the time left: there A_s is ten times as large
 _NEARLY_SINGULAR = CLEAR  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
 
 
@@ -86,8 +87,12 @@ def negative_friction(fired: tuple[Guard, ...]) -> str:
     return f"the friction of {names} becomes negative there; it must be zero or positive everywhere"
 
 
-def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, float, str]:
-    """Where a sliding contact's mobility ``A_s`` vanishes.
+def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, bool, str]:
+    """Where a sliding contact's mobility ``A_s`` vanishes, and what its force does there.
+
+    Next to that point the force is ``C abs(A_s)^e + B`` with one power ``e`` for all motions that reach it (Genot and
+    Brogliato 1999): it grows beyond bounds where ``e < 0``, and tends to ``B`` where ``e > 0``; if ``B < 0`` a
+    contact lifts off just before.
 
     Parameters
     ----------
@@ -100,26 +105,77 @@ def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, float, str
     -------
     t : float
         Time, extrapolated.
-    exponent : float
-        Of the power of ``A_s`` that the force follows; not a number where it cannot be told.
+    grows : bool
+        True if the force grows beyond bounds; False if it stays bounded, or where that is not known.
     note : str
-        Both in words.
+        All of it in words.
     """
-    position = [guard.kind for guard in flow.guards].index(GuardKind.SINGULAR)
-    step = followed.steps[-1]
-    s = np.array([0.0, 0.5, 1.0]) if step.end > step.start else np.array([1.0])
-    observed = flow.observe(step.time(s), step.at(s))
-    mobility = observed.guards[position]
-    force = np.max(np.abs(observed.lambda_N), axis=0)
-    if len(s) < 3 or mobility[0] == mobility[-1]:
-        return followed.t, float("nan"), f"the mobility is {mobility[-1]:.3g}"
-    rate = (mobility[-1] - mobility[0]) / (step.end - step.start)
-    t = followed.t - mobility[-1] / rate
+    t, y = followed.t, followed.y
+    observed = flow.observe(np.array([t]), y[:, None])
+    force = float(np.max(np.abs(observed.lambda_N)))
     with np.errstate(all="ignore"):
-        exponent = np.log(force[-1] / force[0]) / np.log(mobility[-1] / mobility[0])
-    verb = "grows" if exponent < 0 else "changes"
-    return (
-        float(t),
-        float(exponent),
-        (f"A_s reaches zero at t = {t:.10g}; the force is {force[-1]:.6g} and {verb} like A_s^{exponent:.4g}"),
-    )
+        mobility, rate, divergence, by_velocity = _around(flow, t, y)
+        left = float(-mobility / rate)
+        exponent = float(-left * divergence - 1.0)
+    if not np.isfinite(exponent) or left <= 0.0:
+        return t, False, f"A_s is {mobility:.3g}; the force is {force:.6g}"
+    there = f"A_s reaches zero at t = {t + left:.10g}; the force is {force:.6g}"
+    if by_velocity > AGREEING:
+        unknown = f"{there}; whether it stays bounded is not known, as A_s changes with the velocity"
+        return t + left, False, unknown
+    if abs(exponent) <= UNSEEN:
+        unknown = f"{there}; whether it stays bounded is not decided: its exponent of A_s is {exponent:.1g}"
+        return t + left, False, unknown
+    if exponent < 0.0:
+        return t + left, True, f"{there} and grows like A_s^{exponent:.4g}"
+    limit = _limit(flow, followed, left, exponent)
+    after = ""
+    if limit > NEARLY * force:
+        after = f" and tends to {limit:.4g}; beyond that point the rigid model has no unique continuation"
+    elif limit < -NEARLY * force:
+        after = "; it falls to zero before that point, nearer to it than the motion is followed"
+    return t + left, False, f"{there}, stays bounded{after}"
+
+
+def _limit(flow: Flow, followed: FollowedArc, left: float, exponent: float) -> float:
+    """``B`` of a force ``C abs(A_s)^e + B``, counted as its largest component is, from the last two states known."""
+    step = followed.steps[-1]
+    known = np.array([max(step.start, followed.t - _FARTHER * left), followed.t])
+    place = (known - step.start) / (step.end - step.start) if step.end > step.start else np.zeros(2)
+    forces = flow.observe(known, step.at(place)).lambda_N
+    force = forces[np.argmax(np.abs(forces[:, 1]))]
+    powers = np.abs((followed.t + left - known) / left) ** exponent
+    with np.errstate(all="ignore"):
+        return float(np.sign(force[1]) * (force[1] - (force[1] - force[0]) / (powers[1] - powers[0])))
+
+
+def _around(flow: Flow, t: float, y: Array) -> tuple[np.float64, np.float64, np.float64, np.float64]:
+    """A mobility, its rate, and how acceleration and mobility change with the velocity there.
+
+    Of all terms of the acceleration the force alone grows with ``1/A_s``. Along its direction ``u``, the numerator
+    ``b`` of the force changes by ``db/dv u``, of which the exponent is made; the acceleration's divergence with respect
+    to the velocity is that, over ``-A_s``.
+
+    Returns
+    -------
+    mobility, rate : float
+    divergence : float
+        In 1/s.
+    by_velocity : float
+        The largest change of the mobility with the velocity, next to that with time.
+    """
+    n, position = len(y) // 2, [guard.kind for guard in flow.guards].index(GuardKind.SINGULAR)
+    q, v = y[:n], y[n:]
+    speed = float(np.max(np.abs(v))) or 1.0
+    h, ahead = CENTRAL_STEP * speed, CENTRAL_STEP * (1.0 + float(np.max(np.abs(q)))) / speed
+    back = np.array([0.0, ahead, 2.0 * ahead])  # where it came from, along the velocity: A_s has one sign there
+    past = np.concatenate([q[:, None] - np.outer(v, back), np.repeat(v[:, None], 3, axis=1)])
+    now, before, earlier = flow.observe(t - back, past).guards[position]
+    moved = np.repeat(y[:, None], 2 * n, axis=1)
+    moved[n:] += h * np.concatenate([np.eye(n), -np.eye(n)], axis=1)
+    other = flow.observe(np.full(2 * n, t), moved)
+    a = other.acceleration
+    divergence = np.trace(a[:, :n] - a[:, n:]) / (2.0 * h)
+    rate = (3.0 * now - 4.0 * before + earlier) / (2.0 * ahead)
+    by_velocity = np.max(np.abs(other.guards[position] - now)) / np.abs(before - now)
+    return now, rate, divergence, by_velocity

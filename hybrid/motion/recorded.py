@@ -40,7 +40,7 @@ class Termination(Enum):
     INCONSISTENT = "no contact mode is consistent"
     INDETERMINATE = "several contact modes are consistent, or one in a continuum of ways, with different accelerations"
     UNDECIDED = "which contact mode is consistent hangs on a sign within the tolerance"
-    SINGULAR = "a sliding contact reached the point where its force grows beyond bounds"
+    SINGULAR = "a sliding contact reached the point where its mobility A_s vanishes"
     SINGULAR_CONFIGURATION = "the rigid constraints became dependent: a singular configuration"
     NO_IMPACT_LAW = "a contact closed with a velocity, and no impact law was given"
     NOT_COMPUTED = "what comes next could not be computed"

@@ -317,8 +317,8 @@ class Run:
         if Activity.APPROACHING in arrived.activities.values():
             self.events += besides_touch(event, followed.fired)
         if GuardKind.SINGULAR in kinds:
-            t, exponent, note = singular_point(flow, followed)
-            passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if exponent < 0.0 else None)
+            t, grows, note = singular_point(flow, followed)
+            passed = self._passed(pass_jamming(context, arrived, choice.mode, note) if grows else None)
             if passed is not None:
                 return None, passed, choice.mode
             self.events.append(attrs.evolve(event, note=note, t=t))

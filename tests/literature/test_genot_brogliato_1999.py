@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize_scalar
 
+from hybrid import Termination, simulate, solve_state
 from hybrid.analysis import Axis, ForceAtPoint, genot_brogliato_points
 from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.sliding import sliding_terms
+from hybrid.motion import Penalty
 from tests.catalogue import decide, delassus, dynamics_of, labels, least_critical_friction, problem_at
 
 # (theta, theta_dot) -> number of solutions and normal forces of the sliding ones, alpha = 3, mu = 1.5.
@@ -205,6 +207,34 @@ def test_contact_force_stays_bounded_up_to_the_friction_of_genot_and_brogliato(a
     assert node(limit * (1 + 1e-4)).force is ForceAtPoint.UNBOUNDED
     assert node(limit).exponent == pytest.approx(0, abs=1e-7)
     assert cos(node(limit).at["theta"]) ** 2 == pytest.approx(3 / (4 + alpha), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "words"),
+    [
+        (-1e-3, "singular", "stays bounded; it falls to zero before that point"),
+        (0.0, "singular", "whether it stays bounded is not decided"),
+        (1e-3, "impact without collision", "grows like A_s^"),
+    ],
+)
+def test_motions_tell_a_bounded_force_from_one_that_grows(change, kind, words):
+    # The exponent is the ratio of the eigenvalues less 1. On the bounded side the force tends to w^3 cos(theta) over
+    # minus the rate of -A_s and the exponent, which is negative: the rod lifts off just before the point.
+    mu = 8 / (3 * sqrt(3)) * (1 + change)
+    theta = atan((3 * mu - sqrt(9 * mu * mu - 16)) / 2)
+    exponent = 2 * tan(theta) / (3 * (sin(2 * theta) + mu * cos(2 * theta))) - 1
+    rod = dynamics_of("painleve_rod")
+    pins = {"theta": theta - 0.02, "theta_dot": 0.3 / sqrt(sin(theta)), "slip.tip": 20}
+    start = solve_state(rod, pins, parameters={"mu": mu})
+    motion = simulate(rod, start, t_end=0.1, parameters={"mu": mu}, rule=Penalty())
+    assert (motion.events[0].kind.value, words in motion.events[0].note) == (kind, True)
+    assert np.sign(round(exponent, 9)) == -np.sign(change)
+    stopped = simulate(rod, start, t_end=0.1, parameters={"mu": mu})
+    assert (stopped.termination, words in stopped.cause, "grow" in stopped.cause) == (
+        Termination.SINGULAR, True, change > 0
+    )  # fmt: skip
+    if change > 0:
+        assert float(stopped.cause.rsplit("^", 1)[1]) == pytest.approx(exponent, abs=1e-5)
 
 
 def test_uniform_rod_at_45_degrees_has_its_paradox_at_five_thirds():

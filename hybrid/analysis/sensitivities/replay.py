@@ -321,7 +321,7 @@ def _unfinished(trajectory: Trajectory) -> Refusal | None:
             reason = f"impacts accumulate, and their limit is no sum in closed form: {reason}"
             return Refusal(event.t, reason, is_proven=False)
         if event.kind is EventKind.SINGULAR:
-            return Refusal(event.t, "a contact force grows beyond bounds")
+            return Refusal(event.t, "the mobility of a sliding contact vanishes")
         if event.kind is EventKind.SINGULAR_CONFIGURATION:
             reason = "the motion passes a singular configuration, where its constraints depend on each other"
             return Refusal(event.t, reason, is_proven=False)

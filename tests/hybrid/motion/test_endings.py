@@ -51,7 +51,7 @@ def test_rod_runs_into_the_singular_point_of_genot_and_brogliato(rod):
     slope = -3 * np.sin(2 * theta) - 5 * np.cos(2 * theta)  # of A_s by the angle, times the mass
     ratio = 2 * np.tan(theta) / abs(slope)
     exponent = float(motion.cause.rsplit("^", 1)[1].rstrip("."))
-    assert exponent == pytest.approx(ratio - 1, abs=1e-2)
+    assert exponent == pytest.approx(ratio - 1, abs=1e-4)  # four digits are shown
 
 
 def test_motion_ends_where_no_mode_is_consistent(rod):

@@ -101,6 +101,46 @@ def test_penalty_rule_passes_the_singular_point_of_genot_and_brogliato(rod):
     np.testing.assert_allclose([motion.q, motion.v], [after.q, after.v], atol=1e-11)
 
 
+FORCED = {"l": 0.745, "g": 0.821, "alpha": 2.232, "mu": 1.9576, "om": 1.584, "cT": -0.2236, "cx": 0.1268, "kt": -0.205}
+
+
+@pytest.mark.parametrize("rule", ["stop", Penalty()], ids=["stop", "penalty"])
+def test_a_force_that_stays_bounded_where_the_mobility_vanishes_ends_the_motion(rule):
+    rod = derive(
+        Mechanism(
+            name="forced_rod",
+            coordinates=["x", "y", "theta"],
+            parameters=FORCED,
+            dynamics=EnergyDynamics(
+                kinetic="(x_dot**2 + y_dot**2 + theta_dot**2*l**2/alpha)/2", potential="g*y + kt*theta**2/2"
+            ),
+            forces={"theta": "cT*sin(om*t) - cx*theta_dot", "x": "-cx*x_dot"},
+            contact=[Contact(name="tip", gap="y - l*sin(theta)", tangent="x + l*cos(theta)", friction="mu")],
+        )
+    )
+    start = solve_state(rod, {"x": 0, "theta": 0.2051, "theta_dot": -0.8743, "slip.tip": -3.212})
+    motion = simulate(rod, start, t_end=1.1, **({} if rule == "stop" else {"rule": rule}))
+    assert motion.termination is Termination.SINGULAR
+    assert "beyond bounds" not in motion.cause and "no unique continuation" in motion.cause
+    # By hand, with J = L^2/alpha and the turning moment T: A falls at the rate k, b = w_N T/J + L s w^2 - g changes by
+    # r per unit of force and by p without it, so that b = p A/(r - k) once A^(r/k) has died out.
+    (L, _, alpha, mu, om, cT, cx, kt), (theta, w) = FORCED.values(), (motion.q[2], motion.v[2])
+    c, s, J = np.cos(theta), np.sin(theta), L * L / alpha
+    assert 1 + alpha * c * c + mu * alpha * s * c == pytest.approx(0, abs=1e-6)
+    k = (2 * alpha * c * s - mu * alpha * np.cos(2 * theta)) * w
+    by_w = 2 * L * s * w + cx * L * c / J
+    T = cT * np.sin(om * motion.t) - cx * w - kt * theta
+    r = by_w * (-L * c - mu * L * s) / J
+    p = (
+        (L * s * T / J + L * c * kt / J + L * c * w * w) * w
+        - L * c * cT * om * np.cos(om * motion.t) / J
+        + by_w * T / J
+    )
+    assert r / k > 1.05
+    shown = float(motion.cause.split("tends to ")[1].split(";")[0])
+    assert shown == pytest.approx(-p / (r - k), rel=1e-3)  # four digits are shown
+
+
 def test_contacts_of_growing_stiffness_stop_the_slip_at_the_singular_point_and_rebound_less_and_less(rod):
     stopped = simulate(rod, jamming_start(rod), t_end=1, parameters=JAMMING)
     t = stopped.arcs[-1].end - 0.01

@@ -8,8 +8,8 @@ import attrs
 import sympy
 
 from hybrid.automaton.algebra import Algebra, ForceMatrix, RowTable, force_matrix
-from hybrid.automaton.notation import fresh_symbol, text
 from hybrid.automaton.structure import NodeMode, eliminated_rows
+from hybrid.dynamics.notation import fresh_symbol, text
 from hybrid.dynamics.rational import Element, Row, SingularError, TooLongError
 
 if TYPE_CHECKING:

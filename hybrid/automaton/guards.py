@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.automaton.notation import text
 from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, cone_of
 from hybrid.contact.modes import ContactMode
+from hybrid.dynamics.notation import text
 
 if TYPE_CHECKING:
     import sympy

@@ -15,11 +15,11 @@ import sympy
 from hybrid.automaton.algebra import force_matrix
 from hybrid.automaton.closed_form import Motion, force_names, motion_of
 from hybrid.automaton.guards import Condition, GuardFunction, condition_quantities
-from hybrid.automaton.notation import text
 from hybrid.automaton.numeric import NodeSystem, Samples, active_rows, closed_postures, rank_of
 from hybrid.automaton.structure import FREE, STICK, NodeMode, rows_of_node
 from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity, guards_of
 from hybrid.contact.modes import ElementKind
+from hybrid.dynamics.notation import text
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import attrs
 import networkx as nx
 
 from hybrid.arguments import checks_arguments
-from hybrid.automaton.notation import text
+from hybrid.dynamics.notation import text
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton

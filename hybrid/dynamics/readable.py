@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 import sympy
 
+from hybrid.dynamics.notation import text
 from hybrid.dynamics.rational import Element, Fractions, Row, SingularError, TooLongError, fractions_of
 
 if TYPE_CHECKING:
@@ -37,15 +38,15 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
     Returns
     -------
     dict of str to text
-        ``M`` (rows) and ``h``; ``gap``, ``W_N``, ``zeta_N``, ``slip``, ``W_T``, ``zeta_T`` by contact;
-        ``constraint`` by constraint; and ``contact``: for each contact the Delassus terms ``G_NN``, ``G_NT``,
-        ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
+        In the language of mechanism files. ``M`` (rows) and ``h``; ``gap``, ``W_N``, ``zeta_N``, ``slip``, ``W_T``,
+        ``zeta_T`` by contact; ``constraint`` by constraint; and ``contact``: for each contact the Delassus terms
+        ``G_NN``, ``G_NT``, ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
         (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999), the critical friction ``G_NN / abs(G_NT)``, and these
         three once more ``by_name`` of the Delassus terms. Bilateral constraints are eliminated; all other contacts are
         open. Where the dry friction of a constraint pushes the contact along its normal, there are the Delassus terms
         alone: ``a_N = A_s lambda_N + b`` is not true there. A formula that nobody could read is not worked out: what
-        follows from the Delassus terms is given by their names, and in place of any other stands a sentence that
-        begins with :data:`TOO_LONG`.
+        follows from the Delassus terms is given by their names, and in place of any other stands a sentence that begins
+        with :data:`TOO_LONG`.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
         return _expression(held, [row[i] for row in columns], [row[j] for row in answers])
 
     def shown(value: sympy.Expr | None, words: str) -> str:
-        return f"{TOO_LONG}: {words}{kept}" if value is None else str(value)
+        return f"{TOO_LONG}: {words}{kept}" if value is None else text(value)
 
     G_NN = delassus("N", index, "N", index)
     free: dict[str, Text] = {}
@@ -182,7 +183,7 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
 def _sliding(G_NN: sympy.Expr | None, G_NT: sympy.Expr | None, mu: sympy.Expr) -> dict[str, Text]:
     """What decides about sliding: in full where that is short, and by name of the Delassus terms."""
     is_coupled = G_NT is None or G_NT != 0
-    factor = f"({mu})" if mu.is_Add else str(mu)
+    factor = f"({text(mu)})" if mu.is_Add else text(mu)
     names: dict[str, Text] = dict.fromkeys(("A_slide+", "A_slide-"), "G_NN")
     if is_coupled:
         if mu != 0:
@@ -190,9 +191,9 @@ def _sliding(G_NN: sympy.Expr | None, G_NT: sympy.Expr | None, mu: sympy.Expr) -
         names["critical_friction"] = "G_NN/abs(G_NT)"
     if G_NN is None or G_NT is None or not _is_shown(G_NN - mu * G_NT):
         return {**names, "by_name": names}
-    full = {"A_slide+": str(G_NN - mu * G_NT), "A_slide-": str(G_NN + mu * G_NT)}
+    full = {"A_slide+": text(G_NN - mu * G_NT), "A_slide-": text(G_NN + mu * G_NT)}
     if is_coupled:
-        full["critical_friction"] = str(G_NN / sympy.Abs(G_NT))
+        full["critical_friction"] = text(G_NN / sympy.Abs(G_NT))
     return {**full, "by_name": names}
 
 
@@ -252,5 +253,5 @@ def _text(held: Fractions, expression: sympy.Expr, place: str) -> str:
     if count <= _MAX_READ:
         expression = min(expression, held.tidied(expression), key=_operations)
     if _is_shown(expression):
-        return str(expression)
+        return text(expression)
     return f"{TOO_LONG}: {count} operations, in Python {place} of what derive() gives"

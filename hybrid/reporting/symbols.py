@@ -37,7 +37,6 @@ _GREEK = {
 _GREEK |= {name.capitalize(): letter.upper() for name, letter in _GREEK.items() if letter in "γδθλξπσφψω"}
 # matplotlib's \phi is the other form of the letter
 _MATHTEXT = {"phi": r"\varphi", "epsilon": r"\varepsilon"}
-_SYMPYS = {"Abs": "abs", "Min": "min", "Max": "max"}
 _DOTS = ("", "\u0307", "\u0308")
 _NAME, _NUMBER = r"[A-Za-z_][A-Za-z0-9_]*", r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _ATOM = rf"[+-]?(?:{_NAME}|{_NUMBER})"
@@ -229,8 +228,7 @@ def _token_html(match: re.Match[str]) -> str:
     kind, value = match.lastgroup, match.group()
     rest = match.string[match.end() :]
     if kind == "name":
-        function = _SYMPYS.get(value, value)
-        return function if function in FUNCTIONS else symbol_html(value)
+        return value if value in FUNCTIONS else symbol_html(value)
     if kind == "number":
         shown = value.replace("-", "−")
         return f"({shown})" if "e" in shown.lower() and rest.lstrip().startswith("**") else shown

@@ -14,10 +14,10 @@ import sympy
 
 from hybrid.arguments import checks_arguments
 from hybrid.automaton.algebra import friction_of
-from hybrid.automaton.notation import fresh_symbol, text
 from hybrid.automaton.transitions import IMPACT, Reset, Transition
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import ElementKind
+from hybrid.dynamics.notation import fresh_symbol, text
 
 if TYPE_CHECKING:
     from hybrid.automaton.graph import Automaton

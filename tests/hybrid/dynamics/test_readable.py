@@ -6,7 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, derive
+from hybrid import Contact, EnergyDynamics, EquationDynamics, Mechanism, derive
+from hybrid.declaration.parser import parse_expression
+from hybrid.declaration.tree import evaluate
 from hybrid.dynamics.readable import TOO_LONG, readable_equations
 from tests.catalogue import dynamics_of
 
@@ -54,6 +56,44 @@ def test_formulas_of_seven_coordinates_take_seconds_and_lines():
     assert written["contact"]["tip"]["critical_friction"] == "G_NN/abs(G_NT)"
 
 
+def test_formulas_can_be_put_back_into_a_mechanism_file():
+    """SymPy's Abs, Max, Min, Heaviside and E have other names there, or none: the equations are read as new ones."""
+    kinked = Mechanism(
+        name="kinked",
+        coordinates=["x", "y"],
+        parameters={"k": 3, "mu": 0.5},
+        dynamics=EnergyDynamics(
+            kinetic="x_dot**2 + y_dot**2",
+            potential="k*max(x - 1, 0)**2/2 + k*abs(x)**3 + min(x, y)*exp(1)",
+        ),
+        forces={"x": "-abs(x_dot)*x_dot - sign(y_dot)*max(x, y, 0)", "y": "atan2(y, x) + min(x, 2)"},
+        contact=[Contact(name="tip", gap="y - abs(x)", tangent="x + 2*y", friction="max(mu, 0.1)")],
+    )
+    dynamics = derive(kinked)
+    written = readable_equations(dynamics)
+    said = " ".join(texts(written))
+    assert all(name in said for name in ("abs(", "max(", "min(", "sign("))
+    again = derive(
+        Mechanism(
+            name="again",
+            coordinates=["x", "y"],
+            parameters={"k": 3, "mu": 0.5},
+            dynamics=EquationDynamics(mass_matrix=written["M"], forces=written["h"]),
+            contact=[Contact(name="tip", gap=written["gap"]["tip"], slip=written["slip"]["tip"], friction="mu")],
+        )
+    )
+    for q in ([1.5, 0.7], [-0.4, 0.9], [1.0, 1.0], [0.0, 0.3]):  # on either side of every kink, and on three of them
+        first, second = (each.terms(q, [0.3, -0.8]) for each in (dynamics, again))
+        for name in ("M", "h", "gap", "W_N", "W_T", "slip"):
+            assert getattr(second, name) == pytest.approx(getattr(first, name), rel=1e-13, abs=1e-13)
+    values = {**kinked.parameter_values(), "x": 1.5, "y": 0.7}
+    terms = dynamics.terms([1.5, 0.7], [0.3, -0.8])
+    W_N, W_T = terms.W_N[:, 0], terms.W_T[:, 0]
+    for key, sign in (("A_slide+", 1), ("A_slide-", -1)):  # M is twice the unit matrix
+        found = evaluate(parse_expression(written["contact"]["tip"][key], known=values), values)
+        assert found == pytest.approx(W_N @ (W_N - sign * 0.5 * W_T) / 2, rel=1e-13)
+
+
 @pytest.mark.parametrize("name", ["two_link_arm", "woodpecker", "oblique_rod", "slider_pendulum", "double_pendulum"])
 def test_formulas_have_the_values_of_the_matrices(name):
     dynamics = dynamics_of(name)
@@ -61,7 +101,7 @@ def test_formulas_have_the_values_of_the_matrices(name):
     q, v = random.uniform(0.2, 1.2, (2, dynamics.n))
     terms = dynamics.terms(q, v)
     mechanism = dynamics.mechanism
-    names = {"sin": math.sin, "cos": math.cos, "tan": math.tan, "sqrt": math.sqrt, "abs": abs, "Abs": abs}
+    names = {"sin": math.sin, "cos": math.cos, "tan": math.tan, "sqrt": math.sqrt, "abs": abs}
     names |= {**mechanism.parameter_values({}), **dict(zip(mechanism.coordinates, q, strict=True))}
     names |= dict(zip(mechanism.velocities, v, strict=True)) | {"t": 0.0}
     written = readable_equations(dynamics)

@@ -273,6 +273,8 @@ def _spatial(case: Case, impact: Impact | None) -> str:
         expected = spatial_compliant(G, _pushed(G, gamma, case.mu), mu, d)
     else:
         expected = spatial_path(G, gamma, mu, e, law=case.law)
+        if expected is not None and expected[0] < -_TURNING * float(np.max(np.abs(gamma))):
+            return _compared(impact, [], gamma, _TURNING)  # the law ends in approach
     return "" if expected is None else _compared(impact, [expected], gamma, _TURNING)
 
 

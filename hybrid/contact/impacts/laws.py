@@ -217,8 +217,9 @@ class NewtonImpact(AbstractRestitutionLaw):
 class PoissonImpact(AbstractRestitutionLaw):
     """Poisson's law: impulse of restitution = e times impulse of compression.
 
-    One planar contact follows the path of Routh along the normal impulse; several follow Glocker and Pfeiffer (1995),
-    with one complementarity problem for compression and one for restitution.
+    One contact follows the path of Routh along the normal impulse; several follow Glocker and Pfeiffer (1995), with one
+    complementarity problem for compression and one for restitution. Where the slip of a spatial contact turns so that
+    its restitution ends in a second compression, the law is refused.
 
     Attributes
     ----------
@@ -242,6 +243,11 @@ class PoissonImpact(AbstractRestitutionLaw):
         -------
         Impulses
             In N s.
+
+        Raises
+        ------
+        ComputationError
+            The contact would still approach at the end, or no impulses were found.
         """
         return _in_two_parts(problem, self.coefficients(problem), "poisson", _restituted)
 
@@ -251,9 +257,11 @@ class PoissonImpact(AbstractRestitutionLaw):
 class EnergeticImpact(AbstractRestitutionLaw):
     """Stronge's law: work of restitution = e^2 times work of compression (Stronge 1990).
 
-    One planar contact follows the path of Routh, through slip, stick and reversal. Several contacts compress by one
-    complementarity problem and restitute with impulses scaled so that the normal work meets the law and no energy
-    appears. Friction cones of several spatial contacts are replaced by pyramids, which the result says.
+    One contact follows the path of Routh, through slip, stick and reversal. Its work of restitution is the net one: a
+    second compression, which the slip of a spatial contact may turn to, is passed, and what it takes is released again.
+    Several contacts compress by one complementarity problem and restitute with impulses scaled so that the normal work
+    meets the law and no energy appears. Friction cones of several spatial contacts are replaced by pyramids, which the
+    result says.
 
     Attributes
     ----------

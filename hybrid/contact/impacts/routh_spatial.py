@@ -24,6 +24,10 @@ _HINGED = NOTHING  # the same for derivatives, which divide by it
 _STEADY = 1e-3  # of the contact's acceleration: a slip that closes more slowly still turns
 _SLOW = CLEAR  # what is left of an approach that ends with its slip
 _ENDLESS = "compression of a spatial contact does not end: no impulse stops its approach"
+_AGAIN = (
+    "Poisson's law at a spatial contact ends in approach, for a second compression follows in its restitution: "
+    "the energetic law can carry it"
+)
 
 
 Array = NDArray[Any]  # of numbers, or of duals
@@ -48,7 +52,7 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
     Raises
     ------
     ComputationError
-        The integration fails.
+        As for :func:`spatial_path`.
     """
     from hybrid.contact.impacts.impact import Impulses, Phase
 
@@ -82,7 +86,7 @@ def spatial_path(
     Raises
     ------
     ComputationError
-        Compression does not end, or the path cannot be integrated.
+        Compression does not end, Poisson's law ends in approach, or the path cannot be integrated.
 
     Examples
     --------
@@ -107,6 +111,10 @@ def spatial_path(
     if plain(target) > 0.0:
         state, restitution, more = _advance(G, state, mu, until=law, value=target, span=span)
         legs += more
+        # work that is reached from below is reached while the contact separates; an impulse is reached anyhow
+        sizes = 1.0 + np.abs(plain(G[0])) @ np.abs(plain(np.array([compression + restitution, *state[3:5]])))
+        if plain(state[0]) < -_STOPPED * sizes:  # what a slip that counts as stopped may still bring about
+            raise ComputationError(_AGAIN)
     else:
         state, restitution = _first_restitution(G, state, mu, e, compression if law == "poisson" else stored, law)
     impulses = unit * np.array([compression + restitution, state[3], state[4]])

@@ -214,7 +214,8 @@ def joint_impulse(
     asked = impulse_question(problem, gamma, given)
     nothing_happens = not given.any() and _is_free(problem, gamma)
     values = np.zeros(len(gamma)) if nothing_happens else solved_impulses(problem, gamma, asked)
-    return Impulses(values, (), warnings=(asked.note,) if asked.note else _several(problem, asked, gamma, values))
+    said = (asked.note,) if asked.note else ()
+    return Impulses(values, (), warnings=(*said, *_several(problem, asked, gamma, values)))
 
 
 def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: ContactLCP) -> NDArray[np.float64]:
@@ -384,7 +385,7 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     if np.min(np.linalg.eigvalsh(problem.G / np.outer(unit, unit))) > _REDUNDANT:
         return []
     asked = impulse_question(problem, gamma, np.zeros(len(problem.elements)))
-    if asked.note or asked.question.n > _MAX_COUNTED:
+    if asked.question.n > _MAX_COUNTED:
         return []
     size = float(np.max(np.abs(gamma), initial=0.0))
     ways = [asked.forces(z) for z in _all_solutions(asked.question)]

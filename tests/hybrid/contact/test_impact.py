@@ -227,7 +227,9 @@ def test_two_spatial_contacts_in_a_plane_are_two_planar_ones(law):
         _, planar = after(flat, law(0.4))
         answer, spatial = after(impact(G, gamma, mu, size=3, n=2), law(0.4))
         np.testing.assert_allclose(spatial[rows], planar, atol=1e-9 * (1 + np.abs(planar).max()))
-        assert answer.warnings == ("friction cones approximated by pyramids of 8 facets",)
+        # 20 unknowns: which of several solutions is answered is not known, and said
+        not_counted = "whether the law has further solutions was not looked for: there are too many contacts"
+        assert answer.warnings == ("friction cones approximated by pyramids of 8 facets", not_counted)
 
 
 @pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])

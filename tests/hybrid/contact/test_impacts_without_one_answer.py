@@ -9,6 +9,7 @@ from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve
 from hybrid.cli import main
 from hybrid.motion import time_stepping
 from hybrid.numeric import NumericContact, NumericState, resolve_impact as resolve_numbers
+from tests.hybrid.contact.test_impact import impact as impact_of_numbers
 
 CORNER = {
     "theta": 0.45,
@@ -105,3 +106,30 @@ def test_impulses_that_are_rounding_do_not_hide_those_of_the_law():
     P = np.linalg.solve(np.column_stack([N[1], T[1]]), M @ (after - v))
     assert abs(P[1]) < 3 * P[0] and N[0] @ after + e[0] * N[0] @ v > 0.0
     np.testing.assert_allclose(found.v_after, after, rtol=1e-12)
+
+
+def in_the_plane_and_in_space(W, v, mu):
+    """The impact of two planar contacts with given columns, N and T in turn; it again with idle second tangents."""
+    W, v = np.array(W, dtype=float), np.array(v, dtype=float)
+    rows, G, gamma = [0, 1, 3, 4], np.eye(6), np.zeros(6)
+    G[np.ix_(rows, rows)], gamma[rows] = W.T @ W, W.T @ v
+    return impact_of_numbers(W.T @ W, W.T @ v, mu, n=2), impact_of_numbers(G, gamma, mu, size=3, n=2)
+
+
+def test_further_solutions_are_spoken_of_in_space_as_well():
+    flat, spatial = in_the_plane_and_in_space([[-1, 2, 2, 3], [-2, 3, -1, 0], [-2, -3, 2, -1]], [1, 0, 0], 2.0)
+    # Newton's law with e = 1 is met by a stick of the first contact, and by that beside a slip of the second
+    G, g = flat.G, flat.gamma + np.array([flat.gamma[0], 0, 0, 0])
+    stick = np.append(np.linalg.solve(G[:2, :2], -g[:2]), [0.0, 0.0])
+    sliding = G[:3, :3] - 2.0 * np.outer(G[:3, 3], [0, 0, 1])  # with P_T = -mu P_N of the second
+    both = np.linalg.solve(sliding, -g[:3])
+    both = np.append(both, -2.0 * both[2])
+    for P, closed in ((stick, 2), (both, 3)):
+        after = g + G @ P
+        np.testing.assert_allclose(after[:closed], 0.0, atol=1e-14)
+        assert abs(P[1]) < 2.0 * P[0] and P[2] >= 0.0
+    assert (g + G @ stick)[2] > 0.0 and both[2] > 0.0 and (g + G @ both)[3] > 0.0
+    assert NewtonImpact(1.0).impulses(flat).warnings == ("the law has 1 further solution with other velocities",)
+    # pyramids have facets along the plane, so that both are solutions there
+    pyramids, further = NewtonImpact(1.0).impulses(spatial).warnings
+    assert "pyramids of 8 facets" in pyramids and "further solutions was not looked for" in further

@@ -176,7 +176,7 @@ _REDUNDANT = RANK  # least eigenvalue of a scaled Delassus operator: directions 
 _EDGE = ROUNDING  # of the largest number of a kind: above rounding, far below what tells two solutions apart
 _LOST = NOTHING  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
-_NONE = "no impulses satisfy the impact law and Coulomb's law together"
+_LAWS = "satisfy the impact law and Coulomb's law together"
 
 
 def joint_impulse(
@@ -237,7 +237,7 @@ def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: C
     Raises
     ------
     ComputationError
-        There are none.
+        There are none, or none were found.
     """
     size, lost = _size(problem, gamma), ""
     for z in _solutions(asked.question):
@@ -245,7 +245,10 @@ def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: C
         if not _is_lost(problem, P, size):
             return P
         lost = ", but for impulses so large that rounding decides what they do"
-    raise ComputationError(_NONE + lost)
+    if asked.note or asked.question.n > _MAX_COUNTED:  # only Lemke's method was tried, or less friction than there is
+        how = f", {asked.note}" if asked.note else ""
+        raise ComputationError(f"no impulses were found that {_LAWS}{lost}{how}; that there are none is not shown")
+    raise ComputationError(f"no impulses {_LAWS}{lost}")
 
 
 def _is_free(problem: ImpactProblem, gamma: NDArray[np.float64]) -> bool:
@@ -321,7 +324,7 @@ def solved(question: lcp.LCP) -> NDArray[np.float64]:
     """
     for z in _solutions(question):
         return z
-    raise ComputationError(_NONE)
+    raise ComputationError("no solution of the complementarity problem was found")
 
 
 def _solutions(question: lcp.LCP) -> Iterator[NDArray[np.float64]]:

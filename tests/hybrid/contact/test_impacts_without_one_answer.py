@@ -7,6 +7,7 @@ import pytest
 import mechanisms
 from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve_impact, simulate, solve_state
 from hybrid.cli import main
+from hybrid.errors import ComputationError
 from hybrid.motion import time_stepping
 from hybrid.numeric import NumericContact, NumericState, resolve_impact as resolve_numbers
 from tests.hybrid.contact.test_impact import impact as impact_of_numbers
@@ -133,3 +134,20 @@ def test_further_solutions_are_spoken_of_in_space_as_well():
     # pyramids have facets along the plane, so that both are solutions there
     pyramids, further = NewtonImpact(1.0).impulses(spatial).warnings
     assert "pyramids of 8 facets" in pyramids and "further solutions was not looked for" in further
+
+
+def test_that_there_are_no_impulses_is_said_only_where_all_were_tried():
+    flat, spatial = in_the_plane_and_in_space([[-3, 1, 3, 0], [0, 1, 2, -2], [3, 0, 1, -3]], [2, -1, -2], 2.0)
+    # the first contact, which approaches with 12, turns and sticks: G P = (12 + 12, -1) with G = (18, -3; -3, 2) there
+    P, e = np.array([5 / 3, 2.0, 0.0, 0.0]), 1.0
+    after = flat.gamma + flat.G @ P
+    np.testing.assert_allclose(after[:2], [12.0, 0.0], atol=1e-14)
+    assert after[2] > 0.0 and flat.gamma[2] > 0.0 and abs(P[1]) < 2.0 * P[0]
+    np.testing.assert_allclose(NewtonImpact(e).impulses(flat).values, P, atol=1e-14)
+    with pytest.raises(ComputationError, match=r"were found .* pyramids of 8 facets; that there are none is not shown"):
+        NewtonImpact(e).impulses(spatial)
+    # two contacts that approach from opposite sides are turned by none
+    facing, _ = in_the_plane_and_in_space([[1, 0, -1, 0], [0, 1, 0, 1]], [-1, 0], 0.5)
+    jam = attrs.evolve(facing, gamma=np.array([-1.0, 0.0, -1.0, 0.0]))
+    with pytest.raises(ComputationError, match=r"^no impulses satisfy the impact law and Coulomb's law together$"):
+        NewtonImpact(e).impulses(jam)

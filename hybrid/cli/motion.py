@@ -130,7 +130,7 @@ def motion_tables(answer: dict[str, Any]) -> Iterator[RenderableType]:
     yield from _notes(answer["events"], answer["warnings"])
     if "limbs" in answer:
         yield _parts(answer["limbs"])
-        rest = "" if answer["complete"] else " Others were not followed."
+        rest = "" if answer["complete"] else " There may be others, which were not followed."
         yield f"Above is part 0; --json lists the events of all.{rest}"
 
 

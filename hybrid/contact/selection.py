@@ -337,7 +337,9 @@ def _from_method(problem: ContactProblem, solver: Literal["lemke", "gauss"], tol
     answer = by_gauss(problem, tolerances) if is_gauss else by_lemke(problem)
     decided_by = "Gauss' principle of least constraint" if is_gauss else "Lemke's method"
     if answer.forces is None:
-        return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes)
+        return Selection(
+            problem, Verdict.UNDECIDED, (), 0.0, decided_by=decided_by, notes=answer.notes, is_exhaustive=False
+        )
     mode = mode_from_forces(problem, answer.forces, tolerances)
     found = branch_from_forces(problem, answer.forces, mode)
     verdict = {True: Verdict.UNIQUE, False: Verdict.HYPERSTATIC, None: Verdict.UNDECIDED}[answer.is_unique]

@@ -88,7 +88,7 @@ class Selection(AbstractDisplayed):
     state : State or None
         Of :func:`select`: what it was decided of. None where the problem was given by numbers.
     is_exhaustive : bool
-        False where an UNDECIDED state may have motions besides the branches that were found.
+        False where an UNDECIDED or INDETERMINATE state may have motions besides the branches that were found.
     """
 
     problem: ContactProblem

@@ -61,7 +61,8 @@ class MotionTree:
     branches : tuple of MotionBranch
         The first starts at the state; every other one at the end of its parent.
     is_complete : bool
-        False if the bound on the number of parts was reached, or the computation was interrupted.
+        False if the bound on the number of parts was reached, the computation was interrupted, or a choice has motions
+        that are not listed: further solutions that its verdict does not exclude, or a continuum between its branches.
     """
 
     branches: tuple[MotionBranch, ...]
@@ -152,6 +153,7 @@ def simulate_branches(
     context = Context(dynamics, settings or Settings(), law, Stop(), rank=rank)
     start = moment_at_start(context, state.t, state.q, state.v, state.sides)
     branches: list[MotionBranch] = []
+    is_listed = True
     waiting: list[tuple[Moment, int | None, SelectionRule, str]] = [(start, None, Stop(), "")]
     while waiting and len(branches) < max_limbs:
         moment, parent, rule, choice = waiting.pop(0)
@@ -165,11 +167,12 @@ def simulate_branches(
                 raise KeyboardInterrupt
             return MotionTree(tuple(branches), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
+            is_listed = is_listed and motion.selection.is_exhaustive and not motion.selection.continua
             if choice and _is_same(moment, run.last):
                 continue  # the choice led back to the state, where it would be offered again for ever
             names = _distinct(motion.selection.branches)
             waiting += [(run.last, branch, Take(number), name) for number, name in enumerate(names)]
-    return MotionTree(tuple(branches), not waiting)
+    return MotionTree(tuple(branches), is_listed and not waiting)
 
 
 def _is_same(one: Moment, other: Moment) -> bool:

@@ -256,10 +256,12 @@ def _among(
     choices = [_choices(context, branch, moment, elements, vanishing) for branch in branches]
     if selection.verdict is Verdict.INDETERMINATE and (len(branches) > 1 or selection.continua):
         return _by_rule(context, selection, moment, Termination.INDETERMINATE)
+    if not selection.is_exhaustive:
+        return _by_rule(context, selection, moment, Termination.UNDECIDED)
     if len(branches) == 1 and len(choices[0]) == 1 and selection.verdict is not Verdict.UNDECIDED:
         return Decision(choices[0][0], selection)
-    if selection.verdict is Verdict.UNDECIDED and (
-        not selection.is_exhaustive or any(_leaves_motion_open(context, selection, branch) for branch in branches)
+    if selection.verdict is Verdict.UNDECIDED and any(
+        _leaves_motion_open(context, selection, branch) for branch in branches
     ):
         return _by_rule(context, selection, moment, Termination.UNDECIDED)
     # where forces are unique, a mode whose own guard has fired is the last to go on from there

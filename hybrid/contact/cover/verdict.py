@@ -78,7 +78,9 @@ def select_by_cover(
     if len(solutions) > 1:
         branches = tuple(_branch(problem, item) for item in solutions)
         notes = (f"further solutions are not excluded: {left[0]}",) if n_open else ()
-        return Selection(problem, Verdict.INDETERMINATE, branches, margin, decided_by=COVER, notes=notes)
+        return Selection(
+            problem, Verdict.INDETERMINATE, branches, margin, decided_by=COVER, notes=notes, is_exhaustive=not n_open
+        )
     if n_open:
         branches = tuple(_branch(problem, item) for item in solutions)
         tied = [_tied(problem, leaf.parts, scale, tolerances, programs) for leaf in leaves if leaf.reason == "open"]
@@ -93,7 +95,7 @@ def select_by_cover(
         return attrs.evolve(found, cover=cover)
     if not verify_cover(cover, tolerances=tolerances):
         notes = ("no motion is consistent, but the certificate fails its check in exact arithmetic",)
-        return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=COVER, notes=notes)
+        return Selection(problem, Verdict.UNDECIDED, (), 0.0, decided_by=COVER, notes=notes, is_exhaustive=False)
     return Selection(problem, Verdict.INCONSISTENT, (), margin, certificate=cover, decided_by=COVER, cover=cover)
 
 

@@ -10,9 +10,10 @@ from scipy.optimize import fsolve
 from hybrid import Tolerances
 from hybrid.contact import CoverCertificate, Verdict, select_problem, verify_certificate, verify_cover
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.cover import select_by_cover
+from hybrid.contact.cover import select_by_cover, verdict as verdict_of_cover
 from hybrid.contact.cover.parts import CoverPart, rebuilt
 from hybrid.contact.cover.roots import find_root, holds_at_most_one, is_proved
+from hybrid.contact.cover.search import CoverNode, search_cover
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.spatial import slip_directions
 from hybrid.contact.verdict import COVER
@@ -69,6 +70,21 @@ def test_a_disc_has_the_solution_that_neither_octagon_has():
     assert a[[0, 3]] == pytest.approx(0, abs=1e-12)
     assert np.hypot(*forces[1:3]) == pytest.approx(mu * forces[0], rel=1e-12)
     assert a[1:3] @ forces[1:3] == pytest.approx(-np.hypot(*a[1:3]) * np.hypot(*forces[1:3]), rel=1e-12)
+
+
+def test_solutions_beside_which_a_part_is_left_open_are_not_said_to_be_all(monkeypatch):
+    problem = beside_a_slipping_one(*OCTAGON_IS_FREE)
+    found = select_by_cover(problem, tolerances=Tolerances(), budget=60)
+    assert (found.verdict, found.is_exhaustive, found.notes) == (Verdict.INDETERMINATE, True, ())
+
+    def unfinished(*arguments, **how):  # what is decided, and the whole that a spent budget would leave open
+        root = search_cover(*arguments, **how)
+        return CoverNode(root.parts, "divided", (root, CoverNode(root.parts, "open")))
+
+    monkeypatch.setattr(verdict_of_cover, "search_cover", unfinished)
+    found = select_by_cover(problem, tolerances=Tolerances(), budget=60)
+    assert (found.verdict, found.count, found.is_exhaustive) == (Verdict.INDETERMINATE, 2, False)
+    assert "further solutions are not excluded: 1 of" in found.notes[0]
 
 
 def test_a_disc_slides_where_both_octagons_separate_only():

@@ -16,8 +16,9 @@ from hybrid.contact import (
     PoissonImpact,
     resolve,
     resolve_impact,
+    select_problem,
 )
-from hybrid.motion import EventKind, Penalty, Prefer, simulate_branches
+from hybrid.motion import EventKind, Penalty, Prefer, selecting, simulate_branches
 from hybrid.reporting import motion_record
 
 JAMMING = {"g": 10, "mu": 5 / 3}
@@ -206,6 +207,18 @@ def test_tree_follows_every_consistent_mode(rod):
     bounded = simulate_branches(rod, start, t_end=3.02, parameters=parameters, max_limbs=2)
     assert not bounded.is_complete
     assert len(bounded.branches) == 2
+
+
+@pytest.mark.parametrize("more", [{"is_exhaustive": False}, {"continua": ("motions between the two",)}])
+def test_a_tree_whose_choice_has_motions_that_are_not_listed_is_not_complete(rod, monkeypatch, more):
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 1.5, "slip.tip": 1}, parameters={"mu": 1.5})
+
+    def open_(problem, **how):
+        return attrs.evolve(select_problem(problem, **how), **more)
+
+    monkeypatch.setattr(selecting, "select_problem", open_)
+    tree = simulate_branches(rod, start, t_end=0.001, parameters={"mu": 1.5})
+    assert len(tree.leaves) == 2 and not tree.is_complete
 
 
 def test_preference_names_modes_in_order_and_declines_a_draw(rod):

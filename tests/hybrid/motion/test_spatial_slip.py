@@ -183,11 +183,20 @@ def test_a_state_that_is_not_decided_is_not_said_to_have_no_mode(monkeypatch):
     assert "of the cover are left open" in motion.cause
 
 
-@pytest.mark.parametrize(("is_exhaustive", "ending"), [(True, Termination.END_TIME), (False, Termination.UNDECIDED)])
-def test_one_motion_of_a_state_that_may_have_others_is_not_followed(monkeypatch, is_exhaustive, ending):
+@pytest.mark.parametrize(
+    ("verdict", "is_exhaustive", "ending"),
+    [
+        (Verdict.UNDECIDED, True, Termination.END_TIME),
+        (Verdict.UNDECIDED, False, Termination.UNDECIDED),
+        # of two motions history may leave one, which is not the only one if others were not excluded
+        (Verdict.INDETERMINATE, True, Termination.END_TIME),
+        (Verdict.INDETERMINATE, False, Termination.INDETERMINATE),
+    ],
+)
+def test_one_motion_of_a_state_that_may_have_others_is_not_followed(monkeypatch, verdict, is_exhaustive, ending):
     def open_(problem, **how):
         found = select_problem(problem, **how)
-        return attrs.evolve(found, verdict=Verdict.UNDECIDED, is_exhaustive=is_exhaustive)
+        return attrs.evolve(found, verdict=verdict, is_exhaustive=is_exhaustive)
 
     monkeypatch.setattr(selecting, "select_problem", open_)
     assert simulate(two_pucks(("0", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0).termination is ending

@@ -279,11 +279,32 @@ class Constraints:
         return int(np.linalg.matrix_rank(rows, rtol=RANK)) if rows.size else 0
 
     def hold_everything(self, t: float, q: Array, v: Array) -> bool:
-        """True if the constraints leave no freedom and stand still, so that the mechanism is at rest."""
+        """True if the constraints leave no freedom and never move, so that the mechanism stays at rest."""
         if np.any(v):
             return False
         held, _, rates = self._rows(self.terms(t, q, v), t, q)
-        return not rates.any() and len(held) >= self.dynamics.n and self.rank(held) == self.dynamics.n
+        if rates.any() or len(held) < self.dynamics.n or self.rank(held) < self.dynamics.n:
+            return False
+        return not self.dynamics.once(is_driven, tuple(self._normals), tuple(self._sticking))
+
+
+def is_driven(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int, ...]) -> bool:
+    """Whether velocities that constraints, closed contacts and sticking columns prescribe depend on time.
+
+    Such a drive may stand still at an instant, as a belt that is about to start.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    normals, sticking : tuple of int
+        Contacts and tangential columns.
+
+    Returns
+    -------
+    bool
+    """
+    held = dynamics.equations
+    return "t" in held.names(held.constraint_dot, held.gap_dot[list(normals)], held.slip[list(sticking)])
 
 
 def _closed(

@@ -198,7 +198,7 @@ def outline(automaton: Automaton | Outline, *, formulas: bool = True) -> Outline
     """
     if isinstance(automaton, Outline):
         return automaton
-    mechanism = automaton.dynamics.mechanism
+    mechanism, given = automaton.dynamics.mechanism, automaton.dynamics.given
     graph = automaton.graph
     nodes, edges = [], []
     for key, kind in graph.nodes(data="kind"):
@@ -213,7 +213,7 @@ def outline(automaton: Automaton | Outline, *, formulas: bool = True) -> Outline
         title=mechanism.title,
         coordinates=tuple(mechanism.coordinates),
         velocities=tuple(mechanism.velocities),
-        parameters={name: str(item.value) for name, item in mechanism.parameters.items()},
+        parameters={name: str(given.get(name, item.value)) for name, item in mechanism.parameters.items()},
         contacts={part.name: tuple(mode.value for mode in part.modes) for part in automaton.parts},
         nodes=tuple(nodes),
         edges=tuple(edges),

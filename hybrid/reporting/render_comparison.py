@@ -48,7 +48,7 @@ class ComparisonReport:
     ----------
     dynamics : Dynamics
     state : State
-    parameters : mapping of str to float or str
+    parameters : mapping of str to float
         The replaced ones.
     comparison : Comparison
         With histories.
@@ -59,7 +59,7 @@ class ComparisonReport:
 
     dynamics: Dynamics
     state: State
-    parameters: Values
+    parameters: Mapping[str, float]
     comparison: Comparison
     command: str
     version: str
@@ -127,12 +127,13 @@ def build_comparison(
         tolerances=tolerances,
         progress=progress,
     )
+    at = dynamics.at(parameters)
     return ComparisonReport(
         dynamics=dynamics,
         state=state,
-        parameters=dict(parameters or {}),
+        parameters={name: float(at.values[name]) for name in at.given},
         comparison=found,
-        command=command or _command(dynamics, state, stiffness, damping, parameters),
+        command=command or _command(dynamics, state, stiffness, damping, at.given),
         version=metadata.version("painleve"),
     )
 

@@ -405,9 +405,10 @@ def friction_parameter(
     -------
     str or None
     """
-    plain = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
-    for name, value in dynamics.at(parameters).values.items():
-        changed = {**(parameters or {}), name: float(value) + 0.01}
+    values = dynamics.at(parameters).values
+    plain = dynamics.terms(state.q, state.v, t=state.t, parameters=values)
+    for name, value in values.items():
+        changed = {**values, name: float(value) + 0.01}  # no other follows it: the coefficient is wanted itself
         if name not in taken:
             terms = dynamics.terms(state.q, state.v, t=state.t, parameters=changed)
             if not np.array_equal(terms.friction, plain.friction):

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Functional, derive, sensitivity, simulate, solve_states
+from hybrid import Functional, build_automaton, derive, sensitivity, simulate, solve_state, solve_states
+from hybrid.automaton.export import to_json
 from hybrid.cli import main
 from hybrid.motion import load, save
+from hybrid.reporting import build_comparison, render_comparison_markdown
+from hybrid.reporting.window import friction_parameter
 
 SLIDING = {"phi": 1.0, "x": 0.0, "phi_dot": 0.5, "slip.tip": 1.0}
 
@@ -73,3 +76,21 @@ def test_a_derivative_takes_what_was_bound_to_the_equations(rod):
         simulate(rod, SLIDING, t_end=0.3, parameters={"l": length, "I": length**2}).q[2] for length in (1.001, 0.999)
     ]
     assert found.gradient["l"] == pytest.approx((ends[0] - ends[1]) / 0.002, rel=1e-4)  # the step's square is 1e-6
+
+
+def test_a_page_of_a_comparison_names_what_was_given_and_bound(rod):
+    paradox = {"phi": "pi/3", "phi_dot": 0.5, "slip.tip": -1}
+    report = build_comparison(rod.at({"l": 1.0}), paradox, stiffness=[1e6], parameters={"mu": "3*l/2"})
+    assert "Replaced parameters: l = 1, μ = 1.5." in render_comparison_markdown(report)
+    assert "--param l=1 --param 'mu=3*l/2'" in report.command
+
+
+def test_an_automaton_is_written_with_what_was_bound_to_its_equations(rod):
+    automaton = build_automaton(rod.at({"mu": 1.5, "I": "m*l**2/4"}))
+    known = json.loads(to_json(automaton))["parameters"]
+    assert (known["mu"], known["I"], known["g"]) == ("1.5", "m*l**2/4", "1.0")
+
+
+def test_the_coefficient_of_friction_is_found_where_it_follows_another_parameter(rod):
+    state = solve_state(rod, SLIDING)
+    assert friction_parameter(rod, state, {"mu": "3*l/2"}) == "mu"

@@ -158,13 +158,13 @@ class AbstractCompliantFlow(ABC):
         )  # fmt: skip
 
     def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
-        """What friction of a force element could hold beyond what it does.
+        """What friction of a force element could hold beyond what it does; where both vanish together, no slip.
 
-        In squares: what loads a contact beside the others lets it slip for a moment before it is released, which is
-        not followed.
+        The bound of a contact is negative once its force would pull, so that it falls through what is held however
+        far a step goes.
         """
-        held = at.forces[self.rows[i][1]]
-        return float(at.holds[i] ** 2 + margin**2 - held @ held)
+        held = float(np.linalg.norm(at.forces[self.rows[i][1]]))
+        return float(at.holds[i]) + max(margin, VANISHING * self.force(at)) - held
 
     def factor(self, at: CompliantForces, status: ContactStatus) -> float:
         """Factor of the forces of sliding constraints with friction, 1 without it; not positive in their paradox."""

@@ -225,7 +225,7 @@ class _Batch:
         """Accelerations, and guards, (N, 2): an event is where the first (release) or second falls below zero."""
         at, potential = self.contact(q, v, s)
         rate = at.acceleration(self.forces(at, potential))
-        reserve = (at.static_friction * potential) ** 2 - at.held(potential) ** 2
+        reserve = at.static_friction * potential - np.abs(at.held(potential))
         second = np.where(self.mode == _STICK, reserve, _SIGN[self.mode] * at.slip)
         guard = np.where((self.mode == _FREE)[:, None], 1.0, np.stack([potential, second], axis=-1))
         return rate, guard
@@ -380,8 +380,11 @@ def _advance(part: _Batch, length: Array) -> None:
 
 def _switch(part: _Batch, which: NDArray[np.intp]) -> None:
     """Change the modes of states at their event; slip that stopped is made zero exactly."""
-    event = np.where(which == 0, _RELEASE, np.where(part.mode == _STICK, _BREAK, _STOP))
     at, potential = part.contact(part.q, part.v, part.s)
+    breaks = part.mode == _STICK
+    # a bound that falls to nothing together with what it holds is a release
+    releases = (which == 0) | (breaks & (potential <= 0))
+    event = np.where(releases, _RELEASE, np.where(breaks, _BREAK, _STOP))
     part.mode = np.where(event == _RELEASE, _FREE, part.mode).astype(np.int8)
     slips = _from_rest(at, potential, part.stiffness, breaks=True)
     part.mode = np.where(event == _BREAK, slips, part.mode).astype(np.int8)

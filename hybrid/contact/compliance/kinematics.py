@@ -17,7 +17,6 @@ from hybrid.contact.compliance.flow import AbstractCompliantFlow
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantSamples
 from hybrid.contact.compliance.status import (
     NO_BILATERAL,
-    VANISHING,
     BilateralContacts,
     CompliantForces,
     ContactStatus,
@@ -238,11 +237,6 @@ class FrozenFlow(AbstractCompliantFlow):
         y = y.copy()
         y[[len(self.contacts) + row for row in rows]] += impulses
         return y
-
-    def reserve(self, at: CompliantForces, *, i: int, margin: float) -> float:
-        """What friction of a force element could hold beyond what it does; at release both vanish, which is no slip."""
-        held = float(np.linalg.norm(at.forces[self.rows[i][1]]))
-        return float(at.holds[i]) + max(margin, VANISHING * self.force(at)) - held
 
     def begins_pressed(self, at: CompliantForces, closed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Contacts whose springs push at the start."""

@@ -233,7 +233,8 @@ def test_penalty_runs_on_both_sides_of_the_separatrix_lift_off_and_strike(rod):
         slow, fast = (found.row(f"penalty K={K:g}, {share} w_crit") for share in ("0.5", "2"))
         assert fast.approach == pytest.approx(2 * lam * b / abs(A) / np.sqrt(K), rel=1e-9)
         assert (slow.outcome, slow.mode) == ("slide+; released", "free")
-        assert fast.outcome == "slide+ -> stick; released"
+        # gravity lets the tip slip again once the normal force is too small to hold it
+        assert fast.outcome == "slide+ -> stick -> slide-; released"
         assert slow.error is None
     errors = [found.row(f"penalty K={K:g}, 2 w_crit").error for K in (1e6, 1e8)]
     assert errors[1] < errors[0] / 3

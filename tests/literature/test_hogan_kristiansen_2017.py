@@ -92,7 +92,8 @@ def test_finite_stiffness_approaches_the_restitution_slowly(rod):
     for K, rate in ((1e4, 0.1101), (1e6, 0.0672), (1e8, 0.0508)):
         motion = KelvinVoigt(K, 0.25).pass_through(rod.at({"mu": 1.4}), state)
         assert motion.gap_dot_after["tip"] == pytest.approx(rate, abs=6e-5)
-        assert [kind for kind, _ in motion.phases] == ["slide+", "stick"]
+        # weight and rotation let the tip slip again for a moment as the force falls to nothing: not in the limit
+        assert [kind for kind, _ in motion.phases] == ["slide+", "stick", "slide-"]
 
 
 def test_separatrix_between_impact_without_collision_and_lift_off(rod):

@@ -230,7 +230,8 @@ class PhaseMachine:
             return float(x[-1] - last)
 
         end.terminal = True  # type: ignore[attr-defined]
-        looks_out = len(self.flow.rows) > 1  # forces of one push another to its bound and back within a step
+        # forces of one push another to its bound and back within a step, and so may friction that changes
+        looks_out = len(self.flow.rows) > 1 or bool(status.resting(self.flow.sizes))
         x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if rotating else 1.0), 1.0)
         for method, length in [("DOP853", span)] if rotating else self._methods(at_state(y), status, span):
             before = self.spent

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from hybrid import KelvinVoigt, derive, solve_state
@@ -83,6 +84,21 @@ def test_motions_of_a_map_slip_before_release_as_one_does(K, load):
     assert found.elapsed[0] == pytest.approx(exact.w * exact.end, rel=6e-6)
     slip = exact.slip_times(load)[2] if load else 0.0
     assert found.v[0, 0] == pytest.approx(slip, rel=1e-4, abs=1e-15)
+
+
+def test_friction_that_falls_and_is_back_within_a_step_lets_a_lone_contact_slip():
+    exact, at, width, load = Rebound(1e5), 0.006, 2e-4, 30.0
+    d = block(friction=f"0.3 - 0.28*exp(-((t - {at})/{width})**2)", load=load)
+    motion = KelvinVoigt(1e5).pass_through(d, solve_state(d, {**PINS, "slip.c": 0}))
+
+    def reserve(t):
+        return (MU - 0.28 * math.exp(-(((t - at) / width) ** 2))) * exact.force(t) - load
+
+    begins, least = brentq(reserve, at - 3 * width, at), brentq(reserve, at, at + 3 * width)
+    stops = brentq(lambda t: quad(reserve, begins, t, epsabs=1e-14)[0], least, at + 3 * width)
+    kinds, times = zip(*motion.phases, strict=True)
+    assert kinds == ("slide+", "stick", "slide+", "stick", "slide+")
+    assert np.cumsum(times)[1:3] == pytest.approx([exact.w * begins, exact.w * stops], rel=1e-8)
 
 
 def test_without_a_load_nothing_slips_before_release():

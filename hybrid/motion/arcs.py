@@ -222,7 +222,8 @@ def follow(
     elif rests:
         stepper = Rest(watch, t, y, t_end)
     else:
-        stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, first_step)
+        begins = settings is not watch.settings
+        stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, first_step, slip_begins=begins)
     way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings, None if trial is None else trial.step)
     try:
         while (followed := way.advance()) is None:
@@ -294,7 +295,8 @@ class _Way:
 
     def _restart(self, settings: Settings, first_step: float, held: float = 0.0) -> None:
         self.settings = settings
-        self.stepper = Stepper(self.watch.flow.derivative, self.t, self.y, self.t_end, settings, first_step, held)
+        derivative, begins = self.watch.flow.derivative, settings is not self.watch.settings
+        self.stepper = Stepper(derivative, self.t, self.y, self.t_end, settings, first_step, held, slip_begins=begins)
 
     def _pass(self, step: Step) -> FollowedArc | None:
         """Go to the end of a step without events, back onto the constraints."""
@@ -328,12 +330,13 @@ class _Way:
     def _turn(self, step: Step) -> FollowedArc | None:
         """Look after spatial slips: what was followed if one ends soon, which no step of the integrator reaches."""
         watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
-        stop = stop_of_slip(watch, constraints, self.start, t, y)
+        begins = self.settings is not watch.settings
+        directions = self.directions if begins else {}
+        stop = stop_of_slip(watch, constraints, self.start, t, y, directions)
         if stop is not None:
             last, guard = stop
             return FollowedArc((*self.steps, last), last.end, last.last, (guard,))
-        begins = self.settings is not watch.settings
-        watch.flow.set_references(references(constraints, t, y, self.directions if begins else {}, watch.settings))
+        watch.flow.set_references(references(constraints, t, y, directions, watch.settings))
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)
         return None

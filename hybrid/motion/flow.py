@@ -14,7 +14,7 @@ from hybrid.contact.guards import Guard, guards_of
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, rows_of, spatial_slides
 from hybrid.expressions import Builder, Term, dot, solve_definite
-from hybrid.motion.numeric import Flow, NumericFlow, Observation
+from hybrid.motion.numeric import NO_SIDE, Flow, NumericFlow, Observation
 from hybrid.tolerances import LEAST, RANK
 
 if TYPE_CHECKING:
@@ -115,14 +115,16 @@ class ModeNodes:
     def directions(self, part: ElementMode) -> list[int]:
         """The direction of slip: a sign in the plane, in space a unit vector that runs straight on through zero.
 
-        In space it keeps to the side of a reference direction, and is that direction where there is no slip.
+        In space it keeps to the side of a reference direction, and is that direction where there is no slip. A slip
+        that is as good as none has no side: friction would push it away from the reference where it lies behind.
         """
         build = self.build
         if len(part.columns) < 2:
             return [build.number(int(part.slip_sign))] * len(part.columns)
         *along, floor = self.references[part.name]
         tiny = build.number(_TINY)
-        side = build.call("sign", dot(build, self.slips(part), along, tiny))
+        none = build.add(build.multiply(floor, build.number(NO_SIDE)), tiny)
+        side = build.call("sign", dot(build, self.slips(part), along, none))
         kept = [build.multiply(slip, side) for slip in self.slips(part)]
         kept = [build.add(slip, build.multiply(floor, way)) for slip, way in zip(kept, along, strict=True)]
         size = build.call("max", self.length(kept), tiny)

@@ -8,6 +8,7 @@ What a flow is asked, what it answers, and what it is told of spatial slips.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+NO_SIDE = Fraction(1, 2)
+"""Of a slip that is as good as none: one that lies no further than this behind its reference is not turned over."""
 _REACH = 10.0  # of the largest force: internal forces beyond this are not looked at
 
 
@@ -275,7 +278,8 @@ class NumericFlow:
             return np.full(slip.shape, part.slip_sign)
         reference = self._references.get(part.name)
         if reference is not None:
-            side = np.where(slip @ reference.direction < 0.0, -1.0, 1.0)[..., None]
+            behind = slip @ reference.direction < -float(NO_SIDE) * reference.floor
+            side = np.where(behind, -1.0, 1.0)[..., None]
             slip = side * slip + reference.floor * reference.direction
         return np.asarray(slip / np.maximum(np.linalg.norm(slip, axis=-1, keepdims=True), LEAST))
 

@@ -424,7 +424,7 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
         # what comes soon decides, also where it is little next to what comes later
         stays = _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
         return Trial(watch, constraints, resting, rest) if stays else None
-    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings)
+    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, slip_begins=settings is not watch.settings)
     step = stepper.step()
     if step is None:
         return None

@@ -175,11 +175,14 @@ def _slip(part: ElementMode, terms: Terms, v: Array) -> tuple[Array, float]:
     return terms.slip[columns], max(_ROUNDING * float(np.max(summands)), _SMALLEST)
 
 
-def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float, y: Array) -> tuple[Step, Guard] | None:
+def stop_of_slip(
+    watch: Watch, constraints: Constraints, start: float, t: float, y: Array, directions: Mapping[str, Array]
+) -> tuple[Step, Guard] | None:
     """Where a spatial slip that is nearly zero ends.
 
     A slip that turns does so ever faster as it ends, as ``1/slip``, so that no step reaches the end. Its direction has
-    a limit all the same, and over the last moment it decelerates uniformly.
+    a limit all the same, and over the last moment it decelerates uniformly. A slip that begins has its own direction
+    only once it is more than noise; until then, what it does along the direction in which it begins tells if it ends.
 
     Parameters
     ----------
@@ -189,6 +192,8 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
         Of the arc.
     t : float
     y : array, (2n,)
+    directions : mapping of str to array (2,)
+        Unit vectors of slips that only begin.
 
     Returns
     -------
@@ -200,18 +205,21 @@ def stop_of_slip(watch: Watch, constraints: Constraints, start: float, t: float,
     near = []
     for part in spatial_slides(constraints.parts):
         slip, floor = _slip(part, terms, y[n:])
-        if np.linalg.norm(slip) <= watch.settings.tolerances.velocity * _usual(part, terms, watch.settings):
-            near.append((part, slip, floor))
+        size, usual = float(np.linalg.norm(slip)), _usual(part, terms, watch.settings)
+        drowned = size <= 2 * floor
+        if part.name in directions and size <= _NOISE * usual:
+            slip = size * directions[part.name]
+        if size <= watch.settings.tolerances.velocity * usual:
+            near.append((part, slip, drowned))
     if not near:
         return None
     acceleration = watch.flow.observe(np.array([t]), y[:, None]).acceleration[:, 0]
     waits: dict[str, float] = {}
-    for part, slip, floor in near:
+    for part, slip, drowned in near:
         columns = list(part.columns)
         rate = float(slip @ (acceleration @ terms.W_T[:, columns] + terms.zeta_T[columns]))
         if rate >= 0.0:
             continue
-        drowned = bool(np.linalg.norm(slip) <= 2 * floor)
         wait = 0.0 if drowned else float(slip @ slip) / -rate
         if wait <= _BRIEF * max(abs(t), t - start):
             waits[part.name] = wait

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853, Radau
 
 from hybrid.motion.chebyshev import NODES, points_and_transform
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,6 +206,10 @@ class Stepper:
     first_step : float, optional
     held : float
         Step at which the explicit method was held before the implicit one took over.
+    slip_begins : bool
+        True where friction turns with slips that are next to none: the implicit method then takes differences of the
+        rates over changes of the state by which even such a slip hardly turns. SciPy's changes turn it over, and steps
+        with such a Jacobian pass for converged where they are not.
     """
 
     def __init__(
@@ -216,12 +221,16 @@ class Stepper:
         settings: Settings,
         first_step: float | None = None,
         held: float = 0.0,
+        *,
+        slip_begins: bool = False,
     ) -> None:
         self.cause = ""
         self._derivative = derivative
         kind = _Explicit if settings.stepper == "DOP853" else Radau
         if first_step is not None:
             first_step = min(first_step, t_end - t)
+        self._sizes = settings.sizes
+        options: dict[str, Any] = {"jac": self._jacobian} if slip_begins and kind is Radau else {}
         with np.errstate(all="ignore"):
             self._solver = kind(
                 self._guarded,
@@ -232,6 +241,7 @@ class Stepper:
                 atol=settings.atol * settings.sizes,
                 max_step=settings.max_step,
                 first_step=first_step,
+                **options,
             )
         self._stiff_steps, self._other_steps = 0, 0
         self._held, self._short_steps = held, 0
@@ -245,6 +255,15 @@ class Stepper:
         except (ValueError, ArithmeticError) as error:
             self.cause = f"{error} at t = {t:.12g}"
             return np.full(len(y), np.nan)
+
+    def _jacobian(self, t: float, y: Array) -> Array:
+        """Central differences of the rates, (2n, 2n)."""
+        changes = np.diag(ROUNDING * np.maximum(self._sizes, np.abs(y)))
+        columns = []
+        for after, before in zip(y + changes, y - changes, strict=True):
+            difference = np.subtract(self._guarded(t, after), self._guarded(t, before))
+            columns.append(difference / np.max(after - before))
+        return np.array(columns).T
 
     def step(self) -> Step | None:
         """Advance by one step; None where no step succeeds."""

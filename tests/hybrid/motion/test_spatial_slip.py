@@ -15,14 +15,16 @@ from hybrid.motion import EventKind, selecting, simulate_branches
 G = 9.81
 
 
-def puck(*, kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2", potential=f"{G}*z", friction="0.5", **forces):
+def puck(
+    *, kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2", potential=f"{G}*z", friction="0.5", tangent=("x", "y"), **forces
+):
     return derive(
         Mechanism(
             name="puck",
             coordinates=["x", "y", "z"],
             dynamics=EnergyDynamics(kinetic=kinetic, potential=potential),
             forces=forces,
-            contact=[Contact(name="plane", gap="z", tangent=["x", "y"], friction=friction)],
+            contact=[Contact(name="plane", gap="z", tangent=list(tangent), friction=friction)],
         )
     )
 
@@ -86,6 +88,38 @@ def test_a_slip_that_begins_and_turns_follows_the_limit_of_small_slips():
     first = 1e-7 * np.array([2, 3]) / math.hypot(2, 3)
     found = solve_ivp(rates, (begins, 3.0), first, method="Radau", rtol=1e-10, atol=1e-14).y[:, -1]
     assert motion.v[:2] == pytest.approx(found, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("angle", "turning", "belt", "gain"),
+    [
+        (0.7, 0.0, (0.6, 0.1), 0.0),  # by steps that do not converge, undecided
+        (5.1, -3.0, (0.6, 0.1), 0.0),  # crowded
+        (0.595, 2.0, (1.804, -0.827), 0.3),  # ended and begun anew seven times
+        (2.368, 0.5, (0.508, -0.003), 0.3),
+    ],
+)
+def test_a_slip_begins_on_a_moving_belt_as_it_does_on_a_floor(angle, turning, belt, gain):
+    # The push t u + c (t - L) n, n normal to u, exceeds L = mu g at t = L with the excess t - L, and turns from then
+    # on; a belt that gains speed needs as much more along x. Second road: scipy's Radau for the slip alone, from 1e-9
+    # along u, which is forgotten as slip/1e-9.
+    limit, u = 0.5 * G, np.array([math.cos(angle), math.sin(angle)])
+    normal = np.array([-u[1], u[0]])
+    push = [f"t*({a!r}) + ({turning})*(t - {limit})*({b!r})" for a, b in zip(u.tolist(), normal.tolist(), strict=True)]
+    tangent = [f"x - ({belt[0]})*t - {gain}*t**2/2", f"y - ({belt[1]})*t"]
+    body = puck(x=f"{push[0]} + {gain}", y=push[1], tangent=tangent)
+    motion = simulate(body, State([0.0] * 3, [belt[0] + 4.0 * gain, belt[1], 0.0], 4.0), t_end=6.0)
+    assert motion.termination is Termination.END_TIME
+    assert [event.kind for event in motion.events] == [EventKind.SLIP_START]
+    assert motion.events[0].t == pytest.approx(limit, rel=1e-12)
+    assert [arc.mode.label for arc in motion.arcs] == ["stick", "slide"]  # it does not end and begin anew
+
+    def rates(t, slip):
+        return t * u + turning * (t - limit) * normal - limit * slip / math.hypot(*slip)
+
+    slip = solve_ivp(rates, (limit, 6.0), 1e-9 * u, method="Radau", rtol=1e-10, atol=1e-13).y[:, -1]
+    # a relative error of 1e-9 of both
+    assert motion.v[:2] == pytest.approx([belt[0] + 6.0 * gain + slip[0], belt[1] + slip[1]], abs=1e-8)
 
 
 def test_a_slip_that_turns_by_more_than_a_right_angle_in_a_step_goes_on():

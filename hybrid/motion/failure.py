@@ -92,7 +92,7 @@ def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, bool, str]
 
     Next to that point the force is ``C abs(A_s)^e + B`` with one power ``e`` for all motions that reach it (Genot and
     Brogliato 1999): it grows beyond bounds where ``e < 0``, and tends to ``B`` where ``e > 0``; if ``B < 0`` a
-    contact lifts off just before.
+    contact lifts off just before. Where ``e <= -1``, the impulse of the force ends the slip just before.
 
     Parameters
     ----------
@@ -120,6 +120,8 @@ def singular_point(flow: Flow, followed: FollowedArc) -> tuple[float, bool, str]
     if not np.isfinite(exponent) or left <= 0.0:
         return t, False, f"A_s is {mobility:.3g}; the force is {force:.6g}"
     there = f"A_s reaches zero at t = {t + left:.10g}; the force is {force:.6g}"
+    if exponent <= -1.0:  # its impulse up to that point would be infinite
+        return t, True, f"the force is {force:.6g} and grows so fast that the slip ends just before A_s reaches zero"
     if by_velocity > AGREEING:
         unknown = f"{there}; whether it stays bounded is not known, as A_s changes with the velocity"
         return t + left, False, unknown

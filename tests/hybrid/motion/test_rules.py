@@ -18,6 +18,7 @@ from hybrid.contact import (
     resolve_impact,
     select_problem,
 )
+from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import EventKind, Penalty, Prefer, selecting, simulate_branches
 from hybrid.reporting import motion_record
 
@@ -154,6 +155,43 @@ def test_contacts_of_growing_stiffness_stop_the_slip_at_the_singular_point_and_r
         rebounds.append(course.gap_dot_after["tip"])
     # the limit is 0; slowly, because the mobility vanishes there
     assert rebounds[0] > 1.3 * rebounds[1] > 1.3**2 * rebounds[2] > 0
+
+
+@pytest.mark.parametrize("rule", ["stop", Penalty()], ids=["stop", "penalty"])
+def test_a_force_that_grows_too_fast_ends_the_slip_before_the_mobility_vanishes(rule):
+    """Two links, the second one light: the force grows like ``A_s^-1.09``, and its impulse would have no bound."""
+    l1, l2, m1, m2, mu = 0.716, 0.607, 1.832, 1.157, 2.863
+    a, b, c = m1 * l1**2 / 3 + m2 * l1**2, m2 * l1 * l2 / 2, m2 * l2**2 / 3
+    arm = mechanism_from_toml(
+        f"""
+name = "arm"
+coordinates = ["q1", "q2"]
+[dynamics]
+kinetic = "{a}*q1_dot**2/2 + {b}*cos(q1 - q2)*q1_dot*q2_dot + {c}*q2_dot**2/2"
+[forces]
+q1 = "-14.56066908*cos(q1) - 4.777*(q1 - 0.257) - 0.626*q1_dot"
+q2 = "-3.444776595*cos(q2) - 0.026*(q2_dot - q1_dot)"
+[[contact]]
+name = "tip"
+gap = "0.8 + {l1}*sin(q1) + {l2}*sin(q2)"
+tangent = "{l1}*cos(q1) + {l2}*cos(q2)"
+friction = "{mu}"
+"""
+    )
+    arm = derive(arm)
+    start = solve_state(arm, {"q2": -0.18611715648724672, "slip.tip": 4.949})
+    motion = simulate(arm, start, t_end=0.1, **({} if rule == "stop" else {"rule": rule}))
+    said = motion.cause if rule == "stop" else "".join(event.note for event in motion.events)
+    assert "the slip ends just before A_s reaches zero" in said
+    assert "like A_s" not in said
+    q1, q2 = motion.q
+    M = np.array([[a, b * np.cos(q1 - q2)], [b * np.cos(q1 - q2), c]])
+    W_N, W_T = np.array([l1 * np.cos(q1), l2 * np.cos(q2)]), np.array([-l1 * np.sin(q1), -l2 * np.sin(q2)])
+    A = W_N @ np.linalg.solve(M, W_N - mu * W_T)
+    assert 0 < A < 1e-4 * (W_N @ np.linalg.solve(M, W_N))
+    if rule != "stop":
+        assert motion.arcs[-1].mode.label == "stick"
+        np.testing.assert_allclose(motion.v, 0, atol=1e-9)
 
 
 def test_poissons_law_gives_back_its_share_at_the_singular_point(rod):

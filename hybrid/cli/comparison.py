@@ -203,7 +203,8 @@ def _comparison_tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         spread = answer["order_standard_error"]
         order = f"{answer['observed_order']:.3f}" + ("" if spread is None else f" +- {spread:.2g}")
         runs = f"{answer['order_runs']} runs with K = {low:g} to {high:g}"
-        yield f"The errors of the penalty runs fall as K^({order}), from {runs}."
+        verb = "fall" if answer["observed_order"] < 0.0 else "do not fall: they go"
+        yield f"The errors of the penalty runs {verb} as K^({order}), from {runs}."
     yield from (f"Note: {note}." for note in answer["notes"])
 
 

@@ -29,7 +29,7 @@ from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impu
 from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.state import State
 from hybrid.errors import ArgumentError, ComputationError, StateError
-from hybrid.tolerances import CLEAR, Tolerances
+from hybrid.tolerances import CLEAR, UNSEEN, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,6 +93,7 @@ def _is_number(value: Any) -> bool:
 
 
 _HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound
+_RESOLVED = UNSEEN  # of the velocities: what rounding of positions may make of them
 _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
 
 
@@ -162,8 +163,8 @@ class KelvinVoigt:
         StateError
             No contact is closed, or those that are separate already; a horizon not above 0.
         ComputationError
-            Friction of a rigid bilateral constraint leaves its force without a value, or with several; or the
-            integration fails.
+            Friction of a rigid bilateral constraint leaves its force without a value, or with several; the stiffness is
+            so large that penetrations are rounding of positions; or the integration fails.
         """
         dynamics = dynamics.at(parameters)
         closed = closed_contacts(dynamics, state, wanted="compliant motion", tolerances=tolerances)
@@ -177,24 +178,29 @@ class KelvinVoigt:
         if horizon is None:
             rates = np.diag(at.G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
             horizon = _HORIZON / math.sqrt(float(np.min(rates)))
-        flow = _scaled(flow, at, state.q, terms.W_N, closed)
+        flow = self._scaled(flow, at, state.q, terms.W_N, closed)
         still = tolerances.velocity
         machine = PhaseMachine(flow, self.stiffness, horizon, effort, still, state.sides, samples)
         return _named(flow, state, machine.run(y, closed))
 
+    def _scaled(
+        self, flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]
+    ) -> MovingFlow:
+        """The flow with the sizes of its velocities.
 
-def _scaled(flow: MovingFlow, at: CompliantForces, q: Array, W_N: Array, closed: NDArray[np.bool_]) -> MovingFlow:
-    """The flow with the sizes of its velocities.
-
-    They are those at the start or, where these are zero or rounding, what free acceleration makes before the contact
-    answers: accelerations over its frequency. None is told from what a position in its last digit does.
-    """
-    squares = (flow.stiffness * np.diag(at.G)[: len(closed)])[closed]
-    fast, slow = (math.sqrt(float(pick(squares))) for pick in (np.max, np.min))
-    rounding = float(np.finfo(float).eps * np.max(np.abs(W_N[:, closed]).T @ np.abs(q)) * fast)
-    velocities = np.concatenate([at.gap_dot, at.slip, at.free / slow])
-    speed = max(float(np.max(np.abs(velocities))), rounding / STOPPED)
-    return attrs.evolve(flow, speed=speed or 1.0, rounding=rounding)
+        They are those at the start or, where these are zero or rounding, what free acceleration makes before the
+        contact answers: accelerations over its frequency. None is told from what a position in its last digit does.
+        """
+        squares = (flow.stiffness * np.diag(at.G)[: len(closed)])[closed]
+        fast, slow = (math.sqrt(float(pick(squares))) for pick in (np.max, np.min))
+        rounding = float(np.finfo(float).eps * np.max(np.abs(W_N[:, closed]).T @ np.abs(q)) * fast)
+        fastest = float(np.max(np.abs(np.concatenate([at.gap_dot, at.slip, at.free / slow]))))
+        if rounding > _RESOLVED * fastest > 0.0:
+            most = self.stiffness * (_RESOLVED * fastest / rounding) ** 2
+            raise ComputationError(
+                f"at a stiffness of {self.stiffness:g} penetrations are rounding of positions: take at most {most:.1g}"
+            )
+        return attrs.evolve(flow, speed=max(fastest, rounding / STOPPED) or 1.0, rounding=rounding)
 
 
 def _named(flow: MovingFlow, start: State, run: CompliantRun) -> CompliantMotion:

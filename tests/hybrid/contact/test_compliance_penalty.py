@@ -202,6 +202,22 @@ def test_bad_damping_of_a_penalty_contact_is_refused():
             KelvinVoigtLimit(damping)
 
 
+def test_a_stiffness_whose_penetration_is_rounding_of_the_position_is_refused():
+    """A ball on a floor at the height 1 sinks by v/sqrt(K), and the height has 16 digits."""
+    high = derive(
+        mechanism_from_toml(
+            'name = "high"\ncoordinates = ["y"]\n[dynamics]\nkinetic = "y_dot**2/2"\npotential = "10*y"\n'
+            '[[contact]]\nname = "floor"\ngap = "y - 1"\n'
+        )
+    )
+    state = solve_state(high, {"gap.floor": 0, "gap_dot.floor": -1})
+    most = (1e-4 / np.finfo(float).eps) ** 2  # rounding of y, times sqrt(K), is 1e-4 of the velocity
+    motion = KelvinVoigt(0.9 * most, 0.0).pass_through(high, state)
+    assert motion.gap_dot_after["floor"] == pytest.approx(1.0, abs=1e-2)
+    with pytest.raises(ComputationError, match=r"rounding of positions: take at most 2e\+23"):
+        KelvinVoigt(1.1 * most, 0.0).pass_through(high, state)
+
+
 @pytest.mark.parametrize("horizon", [0.0, -1.0, float("nan")])
 def test_bad_horizon_is_refused(ball, horizon):
     with pytest.raises(StateError, match="horizon"):

@@ -161,7 +161,9 @@ def continue_periodic(
     Raises
     ------
     StateError
-        There is no such parameter.
+        There is no such parameter, or the guess is no state of the mechanism.
+    ArgumentError
+        The period is not positive.
     ComputationError
         No periodic motion is found near the guess.
 
@@ -186,8 +188,7 @@ def continue_periodic(
         dynamics, section=section, drift=drift, law=law, period=period, parameter=parameter, parameters=given
     )
     values = {**given, parameter: start}
-    x = np.concatenate([guess.q, guess.v])
-    first = solve_closed(shooting, x, shooting.period_of(values), guess.t, values)
+    first = solve_closed(shooting, guess, values)
     if isinstance(first, Refusal):
         return first
     scale = np.append(sizes_of(np.abs(first.x), first.T), [first.T, max(abs(start), abs(to - start))])

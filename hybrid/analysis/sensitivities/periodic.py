@@ -117,6 +117,10 @@ def periodic_motion(
 
     Raises
     ------
+    StateError
+        The guess is no state of the mechanism.
+    ArgumentError
+        The period is not positive.
     ComputationError
         Newton's method does not converge, or leads to a motion that closes once and does not repeat: an equilibrium,
         or a time after which what drives the mechanism is not the same.
@@ -133,9 +137,7 @@ def periodic_motion(
     """
     dynamics = bound(dynamics, None)
     shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period)
-    values = dict(parameters or {})
-    x, T = np.concatenate([guess.q, guess.v]), shooting.period_of(values)
-    found = solve_closed(shooting, x, T, guess.t, values)
+    found = solve_closed(shooting, guess, dict(parameters or {}))
     return found if isinstance(found, Refusal) else periodic_of(shooting, found)
 
 

@@ -19,11 +19,11 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.replay import replay
 from hybrid.analysis.sensitivities.smoothness import switch_refusal
 from hybrid.analysis.sensitivities.start_slopes import parameter_chain, text_slopes
-from hybrid.declaration import evaluate
+from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics.equations import Terms
 from hybrid.dynamics.partials import CompiledExpression, Partials, compile_expression, partial_derivatives
-from hybrid.dynamics.state import State, cyclic_coordinates
-from hybrid.errors import ComputationError, StateError
+from hybrid.dynamics.state import State, check_state, cyclic_coordinates
+from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.motion.recorded import Termination
 from hybrid.motion.simulate import simulate
 from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, LEAST, RANK, ROUNDING
@@ -139,9 +139,8 @@ class Shooting:
         """The period, or its guess, at parameters."""
         if not isinstance(self.period, str):
             return float(self.period)
-        mechanism = self.dynamics.mechanism
-        expression = mechanism.expression(self.period, field="period")
-        return float(evaluate(expression, self.dynamics.at(parameters).values))
+        known = self.dynamics.at(parameters).values
+        return float(evaluate(parse_expression(self.period, known=known.keys(), field="period"), known))
 
     def period_slope(self, parameters: Values) -> float:
         """Derivative of a given period with respect to the continuation's parameter."""
@@ -176,7 +175,8 @@ class Shooting:
             trajectory = _followed(self.dynamics, state, t + T, self.law, parameters)
             motion = replay(trajectory, self.partials)
         except (ComputationError, StateError) as error:
-            return Refusal(t, str(error), is_proven=False)
+            tried = f"Newton's method tried the start q = {state.q}, v = {state.v}"
+            return Refusal(t, f"{tried}: {error}", is_proven=False)
         if isinstance(motion, Refusal):
             return motion
         driven = np.concatenate([np.zeros((2 * n + 1, 1)), self.chain(parameters)])
@@ -271,18 +271,14 @@ def _basis(columns: Array) -> Array:
     return np.asarray(left[:, singular > RANK * max(float(singular[0]), LEAST)])
 
 
-def solve_closed(shooting: Shooting, x: Array, T: float, t: float, parameters: Values) -> Shot | Refusal:
+def solve_closed(shooting: Shooting, guess: State, parameters: Values) -> Shot | Refusal:
     """A closed motion by Newton's method, with shorter steps where a full one leads farther away.
 
     Parameters
     ----------
     shooting : Shooting
-    x : array, (2n,)
-        First guess of the start.
-    T : float
-        First guess of the period.
-    t : float
-        Time of the start.
+    guess : State
+        Of the start; its time stays.
     parameters : mapping
         Values in place of the declared ones.
 
@@ -293,10 +289,22 @@ def solve_closed(shooting: Shooting, x: Array, T: float, t: float, parameters: V
 
     Raises
     ------
+    StateError
+        The guess is no state of the mechanism.
+    ArgumentError
+        The period, or its guess, is not positive.
     ComputationError
         No motion closes within the iterations allowed.
     """
-    shot = shooting.shoot(x, T, t, parameters)
+    try:
+        check_state(shooting.dynamics, guess)
+    except StateError as error:
+        raise StateError(f"guess: {error}") from None
+    T = shooting.period_of(parameters)
+    if not 0.0 < T < np.inf:
+        value = f", which is {T:g}" if isinstance(shooting.period, str) else ""
+        raise ArgumentError(f"period must be positive and finite, not {shooting.period!r}{value}")
+    shot = shooting.shoot(np.concatenate([guess.q, guess.v]), T, guess.t, parameters)
     for _ in range(_ITERATIONS):
         if isinstance(shot, Refusal):
             return shot

@@ -6,7 +6,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from hybrid import (
+    ArgumentError,
     ComputationError,
+    Contact,
+    DeclarationError,
     EnergyDynamics,
     Mechanism,
     State,
@@ -27,14 +30,14 @@ PECKING = State([0.0, 0.103, 0.073], [-0.107, -2.32, 16.93])
 NEWTON = NewtonImpact()
 
 
-def bounce(gamma, e, *, phase_sign=1.0):
-    """State of the bounce of period one at the time SHIFT, and its phase; g = Omega = 1 (Holmes 1982).
+def bounce(gamma, e, *, phase_sign=1.0, t=SHIFT):
+    """State of the bounce of period one at the time t, and its phase; g = Omega = 1 (Holmes 1982).
 
     The ball leaves at the phase with the velocity pi and comes back with -pi; the table moves with (1-e)/(1+e) pi.
     """
     phase = phase_sign * np.arccos(np.pi * (1 - e) / (1 + e) / gamma)
-    flight = SHIFT - phase
-    return State([gamma * np.sin(phase) + np.pi * flight - flight**2 / 2], [np.pi - flight], SHIFT)
+    flight = t - phase
+    return State([gamma * np.sin(phase) + np.pi * flight - flight**2 / 2], [np.pi - flight], t)
 
 
 def multipliers_of_the_bounce(gamma, e):
@@ -205,6 +208,56 @@ def test_bad_input():
         continue_periodic(table, start, parameter="Gama", to=2, **options)
     with pytest.raises(ComputationError, match="closer guess"):  # it falls: no velocity returns
         periodic_motion(dynamics_of("bouncing_ball"), State([100.0], [0.0]), period=0.1)
+
+
+@pytest.mark.parametrize(
+    ("guess", "message"),
+    [
+        (State([0.0, 1.0], [0.0]), r"^guess: .* shape \(1,\), not \(2,\) and \(1,\)"),
+        (State([0.0], [np.nan]), "^guess: a state must be finite"),
+    ],
+)
+def test_a_guess_that_is_no_state_is_refused_before_anything_is_followed(guess, message):
+    table = dynamics_of("ball_on_vibrating_table")
+    with pytest.raises(StateError, match=message):
+        periodic_motion(table, guess, period=1, law=NEWTON)
+    with pytest.raises(StateError, match=message):
+        continue_periodic(table, guess, parameter="Gamma", to=2, period=1, law=NEWTON)
+
+
+@pytest.mark.parametrize(
+    ("period", "error", "message"),
+    [
+        (0, ArgumentError, "^period must be positive and finite, not 0$"),
+        (-1.0, ArgumentError, "^period must be positive and finite, not -1.0$"),
+        ("-2*pi/Omega", ArgumentError, r"not '-2\*pi/Omega', which is -6.28319$"),
+        ("y", DeclarationError, r"^period \(column 1\): unknown name 'y'"),
+        ("2*t", DeclarationError, r"^period \(column 3\): unknown name 't'"),
+    ],
+)
+def test_a_period_is_a_positive_number_made_of_parameters(period, error, message):
+    with pytest.raises(error, match=message):
+        periodic_motion(dynamics_of("ball_on_vibrating_table"), bounce(1.2, 0.5), period=period, parameters=UNIT)
+
+
+def test_a_start_that_newtons_method_tried_is_not_taken_for_the_guess():
+    # The motion leaves the wall at x = -1 and is not back after 2 pi. Until it is, x_ddot = -x/10 + cos(t) is linear,
+    # and Newton's step leads to its one motion of that period, -cos(t)/0.9, which begins within the wall, as do all
+    # starts on the way there down to the shortest share that is tried.
+    shortest = 0.5**7
+    wall = derive(
+        Mechanism(
+            name="wall",
+            coordinates=["x"],
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="x**2/20"),
+            forces={"x": "cos(t)"},
+            contact=[Contact(name="stop", gap="x + 1", restitution="1/2")],
+        )
+    )
+    found = periodic_motion(wall, State([-1 + 1e-4], [3.0]), period="2*pi", law=NEWTON)
+    gap = 1e-4 + shortest * (1 - 1 / 0.9 - 1e-4)
+    assert found.reason.startswith("Newton's method tried the start q = [-1.000")
+    assert f"'stop' penetrates at the start: gap = {gap:.4g}"[:-1] in found.reason
 
 
 def oscillator(force, **parameters):

@@ -16,7 +16,7 @@ from hybrid.analysis.sensitivities.smoothness import nearest_dip
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.derive import bound
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ArgumentError, ComputationError, DeclarationError, StateError
 from hybrid.tolerances import CANCELLED, CLEAR, INTEGRATED, RESOLVED, ROOT, ROUNDING
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Continuation:
         In the order of the branch: where a multiplier is on another side of the unit circle than at the point before.
         What leaves it and comes back between two points is not seen.
     ending : str
-        Why it ends: the value asked for was reached, or where and why the motion ceases to have a derivative.
+        Why it ends: the value asked for was reached, the declaration allows no value beyond, or where and why the
+        motion ceases to have a derivative.
     """
 
     parameter: str
@@ -60,6 +61,11 @@ class Continuation:
     motions: tuple[PeriodicMotion, ...]
     changes: tuple[StabilityChange, ...]
     ending: str
+
+
+@attrs.frozen
+class _OutOfRange(Refusal):
+    """That a value of the parameter is none that the declaration allows."""
 
 
 @attrs.frozen(eq=False)
@@ -82,7 +88,10 @@ class _Branch:
     def shoot(self, place: Array) -> Shot | Refusal:
         full = place * self.scale
         values = {**self.parameters, self.name: float(full[-1])}
-        return self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
+        try:
+            return self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
+        except DeclarationError as error:
+            return _OutOfRange(self.t, str(error), is_proven=False)
 
     def _frame(self, shot: Shot) -> tuple[Array, Array]:
         """Admissible directions of places, and the scaled slopes of the residual along them."""
@@ -163,7 +172,7 @@ def continue_periodic(
     StateError
         There is no such parameter, or the guess is no state of the mechanism.
     ArgumentError
-        The period is not positive.
+        The period is not positive, `to` is not finite, or `max_points` is less than 1.
     ComputationError
         No periodic motion is found near the guess.
 
@@ -182,6 +191,10 @@ def continue_periodic(
     dynamics = bound(dynamics, None)
     if parameter not in dynamics.mechanism.parameters:
         raise StateError(f"there is no parameter {parameter!r}; known are {', '.join(dynamics.mechanism.parameters)}")
+    if not np.isfinite(to):
+        raise ArgumentError(f"continue_periodic: to must be a finite number, not {to}")
+    if max_points < 1:
+        raise ArgumentError(f"continue_periodic: max_points must be at least 1, not {max_points}")
     given = dict(parameters or {})
     start = float(dynamics.at(given).values[parameter])
     shooting = Shooting.of(
@@ -204,17 +217,22 @@ def _followed(branch: _Branch, point: Shot, start: float, to: float, max_points:
     step, ending = _FIRST, f"the branch has {max_points} points"
     sense = np.sign(to - start)
     while len(points) < max_points:
-        place = branch.place(point)
-        found = branch.accepted(place + step * direction, direction)
+        place = branch.place(point) + step * direction
+        found = branch.accepted(place, direction)
+        is_at_end = (
+            isinstance(found, _OutOfRange) and step < 2 * _SHORTEST and sense * (place * branch.scale)[-1] >= sense * to
+        )
+        if is_at_end:  # of a range, which may be the value asked for
+            found = _at(branch, point, place, to) or found
         if not isinstance(found, Shot) or _pattern(found) != _pattern(point):
             step /= 2
             if step < _SHORTEST:
                 ending = _why(branch, point, found)
                 break
             continue
-        last = sense * (branch.value(found) - to) >= 0
-        if last:
-            found = _at(branch, point, found, to) or found
+        last = is_at_end or sense * (branch.value(found) - to) >= 0
+        if last and not is_at_end:
+            found = _at(branch, point, branch.place(found), to) or found
         points.append(found)
         changes += _changes(branch, sided, found, direction)
         sided |= dict.fromkeys(_excesses(branch, found), found)
@@ -240,6 +258,8 @@ def _pattern(shot: Shot) -> list[tuple[EventKind, tuple[str, ...]]]:
 
 def _why(branch: _Branch, point: Shot, found: Shot | Refusal | None) -> str:
     where = f"at {branch.name} = {branch.value(point):.9g} the motion can be followed no further"
+    if isinstance(found, _OutOfRange):
+        return f"{where}: just beyond, {found.reason}"
     dip = nearest_dip(point.motion.segments)
     if dip is not None and dip[0] <= _GRAZED:
         share, t, surface = dip
@@ -254,11 +274,11 @@ def _why(branch: _Branch, point: Shot, found: Shot | Refusal | None) -> str:
     return f"{where}: Newton's method does not converge"
 
 
-def _at(branch: _Branch, point: Shot, beyond: Shot, to: float) -> Shot | None:
-    """The motion exactly at a value of the parameter, from two on either side."""
-    share = (to - branch.value(point)) / (branch.value(beyond) - branch.value(point))
-    place = branch.place(point) + share * (branch.place(beyond) - branch.place(point))
-    place[-1] = to / branch.scale[-1]
+def _at(branch: _Branch, point: Shot, beyond: Array, to: float) -> Shot | None:
+    """The motion exactly at a value of the parameter, from one before it and a place beyond."""
+    start, end = branch.place(point), to / branch.scale[-1]
+    place = start + (end - start[-1]) / (beyond[-1] - start[-1]) * (beyond - start)
+    place[-1] = end
     fixed = np.zeros(len(place))
     fixed[-1] = 1.0
     found = branch.accepted(place, fixed)

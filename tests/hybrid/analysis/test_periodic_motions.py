@@ -1,5 +1,7 @@
 """Periodic motions through impacts and stick-slip: multipliers, windows of stability, and what stops a continuation."""
 
+import re
+
 import attrs
 import numpy as np
 import pytest
@@ -258,6 +260,43 @@ def test_a_start_that_newtons_method_tried_is_not_taken_for_the_guess():
     gap = 1e-4 + shortest * (1 - 1 / 0.9 - 1e-4)
     assert found.reason.startswith("Newton's method tried the start q = [-1.000")
     assert f"'stop' penetrates at the start: gap = {gap:.4g}"[:-1] in found.reason
+
+
+@pytest.mark.parametrize(
+    ("to", "ending"), [(2.0, "just beyond, .*must lie between 0 and 1"), (1.0, "e = 1 was reached")]
+)
+def test_a_branch_ends_where_the_declaration_allows_no_value_beyond(to, ending):
+    # Up to e = 1, where the table does not move as the ball leaves it: the phase is pi/2.
+    found = continue_periodic(
+        dynamics_of("ball_on_vibrating_table"),
+        bounce(1.2, 0.5, t=3.0),
+        parameter="e",
+        to=to,
+        period="2*pi/Omega",
+        law=NEWTON,
+        parameters=UNIT | {"Gamma": 1.2},
+    )
+    assert re.search(ending, found.ending)
+    assert found.values[-1] == pytest.approx(1.0, abs=1e-6 if to > 1 else 1e-15)  # the shortest step, or rounding
+    assert found.motions[-1].state.q == pytest.approx(bounce(1.2, 1.0, t=3.0).q, abs=1e-6)
+    assert np.prod(found.motions[-1].multipliers).real == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"to": np.inf}, "to must be a finite number, not inf"),
+        ({"to": np.nan}, "to must be a number, not nan"),
+        ({"max_points": 0}, "max_points must be at least 1, not 0"),
+    ],
+)
+def test_how_far_a_branch_goes_is_finite(asked, message):
+    with pytest.raises(ArgumentError, match=message):
+        continue_periodic(
+            dynamics_of("ball_on_vibrating_table"),
+            bounce(1.2, 0.5),
+            **{"parameter": "Gamma", "to": 1.3, "period": "2*pi/Omega", **asked},
+        )
 
 
 def oscillator(force, **parameters):

@@ -23,6 +23,7 @@ from hybrid.analysis.sensitivities.surfaces import (
     with_limits,
 )
 from hybrid.arguments import checks_arguments
+from hybrid.contact.activity import element_names
 from hybrid.contact.guards import CONES, RELEASES, GuardKind, guards_of
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.impacts.laws import EnergeticImpact, NewtonImpact, PoissonImpact
@@ -336,7 +337,8 @@ def saltation_matrix(
     Raises
     ------
     StateError
-        The event does not lie between two modes, or the law does not give the recorded velocities.
+        The event does not lie between two modes, is one of another mechanism, or the law does not give the recorded
+        velocities.
 
     Examples
     --------
@@ -351,6 +353,7 @@ def saltation_matrix(
     dynamics = bound(dynamics, None)
     if event.mode_before is None or event.mode_after is None or event.kind is EventKind.WATCH:
         raise StateError(f"a saltation matrix needs an event between two modes; this one is: {event}")
+    _check_whose(dynamics, event)
     values = dict(parameters or {})
     partials = partial_derivatives(dynamics)
     before, after = (
@@ -372,6 +375,20 @@ def saltation_matrix(
             event.t, "the event does not tell the direction in which the slip ended, and it matters", is_proven=False
         )
     return maps[0].matrix
+
+
+def _check_whose(dynamics: Dynamics, event: Event) -> None:
+    """Refuse an event whose coordinates or force elements are not those of the mechanism."""
+    own, of = element_names(dynamics), tuple(event.mode_before or ())
+    if sorted(own) != sorted(of) or len(event.q) != dynamics.n:
+        raise StateError(
+            f"the event is of another mechanism, with {_held(len(event.q), of)}; {dynamics.name} has "
+            f"{_held(dynamics.n, own)}"
+        )
+
+
+def _held(n: int, names: tuple[str, ...]) -> str:
+    return f"{n} coordinate{'s' * (n != 1)} and the force elements {', '.join(names) or 'none'}"
 
 
 def _endings(system: ModeSystem, event: Event, y: NDArray[np.float64]) -> list[ModeSystem]:

@@ -288,6 +288,15 @@ def test_saltation_of_a_graze_is_refused():
         saltation_matrix(ball, event, law=NewtonImpact(restitution=0.9))
 
 
+def test_an_event_of_another_mechanism_is_refused():
+    ball = particle(contact=[Contact(name="floor", gap="y", restitution="e")])
+    event = simulate(ball, State([0, 1], [0, 0]), t_end=2, law=NewtonImpact()).events[0]
+    with pytest.raises(StateError, match=r"of another mechanism, with 2 coordinates and the force elements floor; "):
+        saltation_matrix(particle(contact=[Contact(name="wall", gap="x")]), event)
+    with pytest.raises(StateError, match="bouncing_ball has 1 coordinate and the force elements"):
+        saltation_matrix(dynamics_of("bouncing_ball"), event)
+
+
 def carts_motion():
     carts = dynamics_of("two_carts")
     return simulate(carts, State([1, 2], [1, 0]), t_end=2, law=NewtonImpact())

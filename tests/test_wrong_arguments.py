@@ -31,6 +31,7 @@ from hybrid import (
     certified_map,
     compare,
     contact_problem,
+    critical_friction,
     mechanism_from_toml,
     realise,
     region_map,
@@ -209,6 +210,18 @@ def test_arrays_of_a_state_are_of_numbers(wrong):
 def test_the_message_names_the_argument_and_the_nearest_right_thing(asked, message):
     with pytest.raises(ArgumentError, match=message):
         asked()
+
+
+@pytest.mark.parametrize("wrong", [None, [1, 2], object()])
+def test_pins_and_branches_are_one_number_each(wrong):
+    for over, asked in (("phi=1:2:3", region_map), ("phi=1:2", certified_map)):
+        axes = [over, over.replace("phi", "mu")]
+        with pytest.raises(StateError, match=r"^branch phi: the value must be (one|a) finite number, got "):
+            asked(ROD, axes=axes, pins={"phi_dot": 0, "slip.tip": -1}, branch={"phi": wrong})
+    with pytest.raises(StateError, match=r"^pin phi_dot: the value must be (one|a) finite number, got "):
+        certified_map(ROD, axes=axes, pins={"phi_dot": wrong, "slip.tip": -1})
+    with pytest.raises(StateError, match=r"^branch phi: the value must be (one|a) finite number, got "):
+        critical_friction(ROD, over=["phi=0:pi"], branch={"phi": wrong})
 
 
 BALL = dynamics_of("bouncing_ball")

@@ -17,7 +17,7 @@ from hybrid.dynamics.consistency import FARTHEST, check_angles
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
-from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_number, sort_pins
+from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_one_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 
@@ -65,7 +65,7 @@ def named_branch(
     known = dynamics.values
     sorted_pins = sort_pins(dynamics, pins)
     ends = {**known, **sorted_pins.positions, "t": sorted_pins.time}
-    begin = {name: read_number(f"branch {name}", value, known) for name, value in start.items() if name in ends}
+    begin = {name: read_one_number(f"branch {name}", value, known) for name, value in start.items() if name in ends}
     unknown = {name: value for name, value in start.items() if name not in ends}
     if not begin:
         return follow_branch(

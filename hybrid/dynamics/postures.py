@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.positions import PositionProblem, linearised, newton, newton_from
 from hybrid.dynamics.scales import coordinate_sizes
-from hybrid.dynamics.state import read_number
+from hybrid.dynamics.state import read_one_number
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NOTHING, SQUARED
 
@@ -262,7 +262,7 @@ def read_start(
     Raises
     ------
     StateError
-        Another name, or a value that is not a finite number.
+        Another name, or a value that is not one finite number.
     """
     known = dynamics.values
     scalars = {name: np.ravel(value)[0] if np.ndim(value) else value for name, value in known.items()}
@@ -272,7 +272,7 @@ def read_start(
                 f"branch {name}: a branch is named by coordinates that the pins leave open and by what is swept; "
                 f"here these are {', '.join((*unknown, *swept)) or 'none'}"
             )
-    return {name: float(read_number(f"branch {name}", value, scalars)) for name, value in start.items()}
+    return {name: read_one_number(f"branch {name}", value, scalars) for name, value in start.items()}
 
 
 def is_same_posture(problem: PositionProblem, first: Array, second: Array, *, rounding: Array | float = 0.0) -> bool:

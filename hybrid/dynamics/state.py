@@ -33,6 +33,7 @@ __all__ = [
     "n_velocity_pins",
     "pin_names",
     "read_number",
+    "read_one_number",
     "sort_pins",
 ]
 
@@ -313,6 +314,30 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
     if not np.isfinite(number).all():
         raise StateError(f"{field}: the value must be a finite number, got {value!s:.60}")
     return float(number) if number.ndim == 0 else number
+
+
+def read_one_number(field: str, value: Any, known: Mapping[str, Any]) -> float:
+    """As :func:`read_number`, where an array is refused.
+
+    Parameters
+    ----------
+    field : str
+    value : float or str
+    known : mapping of str to float
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    StateError
+        If it is not one finite number.
+    """
+    number = read_number(field, value, known)
+    if np.ndim(number):
+        raise StateError(f"{field}: the value must be one finite number, got {value!s:.60}")
+    return float(number)
 
 
 def _add_side(dynamics: Dynamics, sides: dict[str, list[float]], pin: str, limit: float) -> None:

@@ -12,7 +12,7 @@ from hybrid.analysis.maps.axes import Axis, check_axes, placed
 from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
 from hybrid.declaration.tree import read, read_with_definitions
-from hybrid.dynamics.state import Pins, sort_pins
+from hybrid.dynamics.state import Pins, read_one_number, sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
 
@@ -104,6 +104,9 @@ def node_states(
         Bad axes, pins or parameters.
     """
     check_axes(dynamics, axes, pins=pins, parameters=parameters)
+    for name, value in pins.items():
+        if not isinstance(value, str):
+            read_one_number(f"pin {name}", value, {})
     middles = [np.asarray((axis.low + axis.high) / 2) for axis in axes]
     at, values = placed(dynamics, axes, middles, pins=pins, parameters=parameters)
     bound = dynamics.at({**dynamics.given, **{name: float(value) for name, value in values.items()}})

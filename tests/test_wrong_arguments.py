@@ -212,6 +212,16 @@ def test_the_message_names_the_argument_and_the_nearest_right_thing(asked, messa
         asked()
 
 
+@pytest.mark.parametrize("wrong", [0, "", [], False, ()])
+def test_what_is_empty_is_not_taken_for_no_parameters(wrong):
+    for asked in (contact_problem, select):
+        with pytest.raises(ArgumentError, match=f"^{asked.__name__}: parameters must be a mapping"):
+            asked(ROD, STATE, parameters=wrong)
+    with pytest.raises(ArgumentError, match="at: parameters must be a mapping"):
+        ROD.at(wrong)
+    assert ROD.at({}) is ROD
+
+
 @pytest.mark.parametrize("wrong", [None, [1, 2], object()])
 def test_pins_and_branches_are_one_number_each(wrong):
     for over, asked in (("phi=1:2:3", region_map), ("phi=1:2", certified_map)):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.arguments import explains_arguments
+from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
 from hybrid.contact.reduction import CANCELLED_ROUNDINGS, SUM_ROUNDING, FreeMotion, answer, free_motion, unconstrained
 from hybrid.contact.table import check_friction
@@ -172,7 +172,7 @@ class ContactProblem:
         return active[name]
 
 
-@explains_arguments
+@checks_arguments
 def contact_problem(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],

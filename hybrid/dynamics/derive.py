@@ -110,7 +110,7 @@ class Dynamics(AbstractDisplayed):
         >>> float(rod.terms([0, 1, 1.5], [0, 0, 0]).friction[0])
         0.7
         """
-        if not parameters:
+        if parameters is None or parameters == {}:
             return self
         given = {**self.given, **parameters}
         return attrs.evolve(self, given=given, values=self.mechanism.parameter_values(given))

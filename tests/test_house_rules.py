@@ -185,9 +185,8 @@ def test_imports_have_no_circles_even_among_annotations():
     graphlib.TopologicalSorter(imported).prepare()  # raises CycleError with the circle
 
 
-def test_no_two_public_classes_have_one_name():
-    classes = [node.name for path in MODULES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
-    names = [name for name in classes if not name.startswith("_")]
+def test_no_two_classes_have_one_name():
+    names = [node.name for path in MODULES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
     assert sorted(names) == sorted(set(names))
 
 

@@ -175,14 +175,14 @@ def formula_html(text: str) -> str:
     >>> formula_html("a/b*c + 1e-3")
     '(<i>a</i>/<i>b</i>)\\u202f<i>c</i> + 1e−3'
     """
-    written = _Written()
+    written = _Pieces()
     for match in _TOKEN.finditer(text):
         written.add(match.lastgroup or "", _token_html(match))
     return "".join(written.pieces)
 
 
 @attrs.define(eq=False)
-class _Written:
+class _Pieces:
     """Pieces of a formula, with brackets around quotients that go on.
 
     Attributes

@@ -48,7 +48,7 @@ class KeptTasks:
         Digest of the specification.
     done : dict of int to str
         The names of their files by number. They have the SHA-256 of the seal, of the number and of what is in them: a
-        file of another run or task is told from their own.
+        file of another run or task has another name.
     """
 
     folder: Path

@@ -44,8 +44,8 @@ def test_a_given_inertia_is_another_map_than_one_that_follows_the_length(tmp_pat
 
 @pytest.mark.parametrize("same", [{"I": "1/3", "mu": "3/2"}, {"I": Fraction(1, 3)}, {"I": np.float64(1 / 3)}])
 def test_one_value_in_several_words_is_one_question(tmp_path, same):
-    rod_map({"I": 1 / 3}, tmp_path / "map")
-    rod_map(same, tmp_path / "map")
+    kept = rod_map({"I": 1 / 3}, tmp_path / "map")
+    assert np.array_equal(rod_map(same, tmp_path / "map").verdict, kept.verdict)
 
 
 def test_texts_that_follow_other_parameters_are_told_apart(tmp_path):

@@ -222,8 +222,7 @@ def follow(
     elif rests:
         stepper = Rest(watch, t, y, t_end)
     else:
-        begins = settings is not watch.settings
-        stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, first_step, slip_begins=begins)
+        stepper = watch.stepper(t, y, t_end, settings, first_step)
     way = _Way(watch, constraints, t_end, directions, t, y, stepper, settings, None if trial is None else trial.step)
     try:
         while (followed := way.advance()) is None:
@@ -295,8 +294,7 @@ class _Way:
 
     def _restart(self, settings: Settings, first_step: float, held: float = 0.0) -> None:
         self.settings = settings
-        derivative, begins = self.watch.flow.derivative, settings is not self.watch.settings
-        self.stepper = Stepper(derivative, self.t, self.y, self.t_end, settings, first_step, held, slip_begins=begins)
+        self.stepper = self.watch.stepper(self.t, self.y, self.t_end, settings, first_step, held)
 
     def _pass(self, step: Step) -> FollowedArc | None:
         """Go to the end of a step without events, back onto the constraints."""
@@ -322,7 +320,7 @@ class _Way:
 
     def _go_over(self, stepper: Literal["DOP853", "Radau"], duration: float) -> None:
         """Go on by the other method: by the implicit one where an arc is stiff, and back where that does not pay."""
-        begins = self.settings is not self.watch.settings
+        begins = self.watch.slip_begins(self.settings)
         self.watch.settings = attrs.evolve(self.watch.settings, stepper=stepper)
         settings = attrs.evolve(self.settings, stepper=stepper) if begins else self.watch.settings
         self._restart(settings, duration, held=duration)
@@ -330,7 +328,7 @@ class _Way:
     def _turn(self, step: Step) -> FollowedArc | None:
         """Look after spatial slips: what was followed if one ends soon, which no step of the integrator reaches."""
         watch, constraints, t, y = self.watch, self.constraints, self.t, self.y
-        begins = self.settings is not watch.settings
+        begins = watch.slip_begins(self.settings)
         directions = self.directions if begins else {}
         stop = stop_of_slip(watch, constraints, self.start, t, y, directions)
         if stop is not None:

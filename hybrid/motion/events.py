@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import USERS, Guard, GuardKind
 from hybrid.motion.chebyshev import NODES, bracketed, excludes_zero, first_descent, halved
-from hybrid.motion.steps import PLACES, Step, end_at, resampled
+from hybrid.motion.steps import PLACES, Step, Stepper, end_at, resampled
 from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, NOTHING
 
 if TYPE_CHECKING:
@@ -140,6 +140,17 @@ class Watch:
     def _level_of_each(self) -> Array:
         levels = [SINGULAR_FROM if guard.kind is GuardKind.SINGULAR else 0.0 for guard in self.guards]
         return np.array(levels).reshape(-1, 1)
+
+    def slip_begins(self, settings: Settings) -> bool:
+        """Whether settings are those with which a spatial slip begins (`while_it_begins`), not the watch's own."""
+        return settings is not self.settings
+
+    def stepper(
+        self, t: float, y: Array, t_end: float, settings: Settings, first_step: float | None = None, held: float = 0.0
+    ) -> Stepper:
+        """The integrator of the arc from a time and state."""
+        begins = self.slip_begins(settings)
+        return Stepper(self.flow.derivative, t, y, t_end, settings, first_step, held, slip_begins=begins)
 
     def values(self, t: Array, y: Array) -> Array:
         """Guards at N states, (number, N), with their signs."""

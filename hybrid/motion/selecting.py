@@ -30,7 +30,7 @@ from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
 from hybrid.motion.spatial_slip import begun
-from hybrid.motion.steps import PLACES, Stepper
+from hybrid.motion.steps import PLACES
 from hybrid.tolerances import ROUNDING, SUMMED
 
 if TYPE_CHECKING:
@@ -424,7 +424,7 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
         # what comes soon decides, also where it is little next to what comes later
         stays = _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
         return Trial(watch, constraints, resting, rest) if stays else None
-    stepper = Stepper(watch.flow.derivative, t, y, t_end, settings, slip_begins=settings is not watch.settings)
+    stepper = watch.stepper(t, y, t_end, settings)
     step = stepper.step()
     if step is None:
         return None

@@ -13,7 +13,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import closed_contacts
 from hybrid.contact.compliance.kinematics import ContactRows, MovingFlow, without_bilateral
 from hybrid.contact.compliance.limit import KINDS, planar_limit, several_limit
-from hybrid.contact.compliance.motion import CompliantRun, PhaseMachine
+from hybrid.contact.compliance.motion import HORIZON, CompliantRun, PhaseMachine
 from hybrid.contact.compliance.path import (
     Array,
     CompliantMotion,
@@ -92,7 +92,6 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and math.isfinite(value)
 
 
-_HORIZON = 400.0  # of a contact of unit mass: more than a hundred times as long as it takes to rebound
 _RESOLVED = UNSEEN  # of the velocities: what rounding of positions may make of them
 _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impact a few hundred
 
@@ -177,7 +176,7 @@ class KelvinVoigt:
         at = flow.evaluate(y, ContactStatus.open(len(flow.names)))
         if horizon is None:
             rates = np.diag(at.G)[: len(closed)][closed] * terms.stiffness_ratio[closed]
-            horizon = _HORIZON / math.sqrt(float(np.min(rates)))
+            horizon = HORIZON / math.sqrt(float(np.min(rates)))
         flow = self._scaled(flow, at, state.q, terms.W_N, closed)
         still = tolerances.velocity
         machine = PhaseMachine(flow, self.stiffness, horizon, effort, still, state.sides, samples)

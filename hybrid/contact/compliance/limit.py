@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.compliance.kinematics import ContactRows, FrozenFlow
-from hybrid.contact.compliance.motion import PhaseMachine, PhaseRecord
+from hybrid.contact.compliance.motion import HORIZON, PhaseMachine, PhaseRecord
 from hybrid.contact.compliance.path import Array, CompliantPath, CompliantPhase, CompliantSamples
 from hybrid.contact.compliance.status import NO_BILATERAL, VANISHING, BilateralContacts
 from hybrid.contact.reduction import free_motion
@@ -35,7 +35,6 @@ __all__ = ["KINDS", "ContactRates", "PlanarLimit", "frozen_machine", "planar_lim
 
 _DEPARTURE = ROUNDING  # of the velocities, in a unit of fast time: the loads of contacts at rest
 _GROWN = CLEAR  # of the velocities: what loads have set off and has grown so far goes on without them
-_SETTLED = 400.0  # of a contact of unit mass: what has not grown by then does not, where no rate is known
 _FOLDS = 40.0  # of growth: a factor of 1e17, for the 1e6 that are wanted
 _MANY = 4  # contacts of which every combination is tried
 _FOREVER = 1e9  # fast time
@@ -140,7 +139,7 @@ def _left(flow: FrozenFlow, order: list[int], loads: Array, departure: float, sa
         flow, load=unit * loads[order], grown=_GROWN * flow.speed, speed=speed,
         bilateral=attrs.evolve(bilateral, load=unit * bilateral.load),
     )  # fmt: skip
-    horizon = _FOLDS / slowest if slowest else _SETTLED / float(np.min(rates))
+    horizon = _FOLDS / slowest if slowest else HORIZON / float(np.min(rates))
     machine = PhaseMachine(loaded, 1.0, horizon, _EFFORT, VANISHING * speed, {})
     run = machine.run(loaded.start(np.zeros(k)), np.ones(k, dtype=bool))
     if not loaded.is_over(run.at):

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from hybrid.contact.compliance.flow import AbstractCompliantFlow
     from hybrid.contact.compliance.status import CompliantForces
 
-__all__ = ["CompliantRun", "PhaseMachine", "PhaseRecord"]
+__all__ = ["HORIZON", "CompliantRun", "PhaseMachine", "PhaseRecord"]
+
+HORIZON = 400.0
+"""Fast time of a contact of unit mass by which a motion ends: more than a hundred times as long as a rebound takes."""
 
 _ACCURACY = INTEGRATED
 _MAX_PHASES = 400

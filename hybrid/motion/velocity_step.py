@@ -90,7 +90,7 @@ def velocity_step(
     ``0 <= P_N, gamma_N+ + e gamma_N- >= 0``, complementary, and Coulomb friction on impulses (Moreau 1988). One that
     was closed before still takes part, with ``gamma_N+ + max(g_N, 0)/h >= 0``: a curved path that carries it off the
     surface by a fraction of ``h**2`` is no detachment. Friction cones of spatial contacts are pyramids, turned until
-    the friction lies on an edge, which is on the cone.
+    the friction lies on an edge, which is on the cone. Rough constraints hold at the end of the step.
 
     Parameters
     ----------
@@ -150,12 +150,19 @@ def velocity_step(
 def _contact_velocities(
     dynamics: Dynamics, problem: ContactProblem, terms: Terms, h: float, persisting: frozenset[str]
 ) -> tuple[Array, Array]:
-    """Contact velocities before the step, and what is added to those after it before they must not be negative."""
+    """Contact velocities before the step, and what is added to those after it before they must not be negative.
+
+    A rough constraint holds at the end of the step: what its velocity changes by from the middle on is added, as its
+    force causes that change, too, and friction acts on the whole of it.
+    """
     names = {element.name for element in problem.elements}
     rows = [row for element in force_elements(dynamics) if element.name in names for row in element.rows]
     gamma, offset = np.array([row.velocity(terms) for row in rows]), np.zeros(len(rows))
+    drift = problem.c - problem.W.T @ problem.a_free
     for element in problem.elements:
-        if element.kind is ElementKind.CONTACT:
+        if element.kind is ElementKind.BILATERAL:
+            offset[element.rows[0]] = h / 2 * drift[element.rows[0]]
+        elif element.kind is ElementKind.CONTACT:
             index = dynamics.contacts.index(element.name)
             thrown_back = terms.restitution[index] * min(terms.gap_dot[index], 0.0)
             reach = max(terms.gap[index], 0.0) / h

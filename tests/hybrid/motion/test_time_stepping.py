@@ -20,6 +20,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.contact import ContactMode, EnergeticImpact
+from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import Penalty, distance, load, save, time_stepping
 
 
@@ -369,6 +370,50 @@ def test_rails_with_friction_slow_down_as_painleve_has_it(way):
         ContactMode.CLOSED,
     }
     assert abs(motion.energy().residual) < 1e-12
+
+
+LIFT = """
+name = "lift"
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2)/2"
+potential = "10*y"
+[[constraint]]
+name = "rail"
+equation = "y - 5*t**2/2"
+slip = "x_dot"
+friction = 0.4
+"""
+
+WIRE = """
+name = "wire"
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2)/2"
+[[constraint]]
+name = "rail"
+equation = "sqrt(x**2 + y**2) - 1"
+slip = "(x*y_dot - y*x_dot)/sqrt(x**2 + y**2)"
+friction = 0.4
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "speed", "force"),
+    [
+        # of unit mass; on a rail that accelerates at 5 against gravity of 10: N = 15, and x' = 2 - 0.4 * 15 t
+        (LIFT, State([0.0, 0.0], [2.0, 0.0]), 0.2, 6.0),
+        # on a circle N = v**2, so that v' = -0.4 v**2 and v = v0/(1 + 0.4 v0 t); the force is 0.4 v**2
+        (WIRE, State([1.0, 0.0], [0.0, 2.0]), 2 / 1.24, 0.4 * (2 / 1.24) ** 2),
+    ],
+    ids=["accelerated rail", "curved rail"],
+)
+def test_rails_that_bend_or_accelerate_rub_with_all_of_their_force(text, start, speed, force):
+    rail = derive(mechanism_from_toml(text))
+    motion = stepped(rail, start, 1e-3, t_end=0.3)
+    slip = rail.terms(motion.q, motion.v, t=motion.t).slip[0]
+    friction = motion.forces(motion.arcs[-1], [motion.t]).lambda_T[0, 0]
+    assert (slip, -friction) == pytest.approx((speed, force), abs=6e-3)  # of first order: what 6 N do in one step
 
 
 @pytest.mark.parametrize(("static", "known"), [(4.0, 1), (2.0, 0)])

@@ -39,6 +39,14 @@ def _is_positive(_: object, attribute: attrs.Attribute[Any], value: float) -> No
         raise ArgumentError(f"{attribute.name} must be positive, not {value!r}")
 
 
+def _is_error(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
+    if not 0.0 < value <= _COARSEST:
+        raise ArgumentError(f"{attribute.name} must be a share above 0, {_COARSEST:g} at most, not {value!r}")
+
+
+_COARSEST = 1e-2  # of a quantity in one step: with larger errors nothing is left of a motion of many steps
+
+
 @checks_arguments
 @attrs.frozen(kw_only=True)
 class Settings:
@@ -52,7 +60,8 @@ class Settings:
         is of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
         many steps. Its series within a step is a cubic, with about the error asked for.
     rtol, atol : float
-        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`).
+        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`); 0.01
+        at most.
         Event times inherit it: 1e-12 gives them to about 1e-11 over a few time units.
     max_step : float
         Largest step, in units of time. A load pulse shorter than it may be missed, and so may an obstacle narrower
@@ -75,8 +84,8 @@ class Settings:
     stepper: Literal["DOP853", "Radau"] = attrs.field(
         default="DOP853", validator=attrs.validators.in_(("DOP853", "Radau"))
     )
-    rtol: float = attrs.field(default=STEP_ERROR, converter=float, validator=_is_positive)
-    atol: float = attrs.field(default=SUMMED, converter=float, validator=_is_positive)
+    rtol: float = attrs.field(default=STEP_ERROR, converter=float, validator=_is_error)
+    atol: float = attrs.field(default=SUMMED, converter=float, validator=_is_error)
     max_step: float = attrs.field(default=math.inf, converter=float, validator=_is_positive)
     max_events: int = attrs.field(default=100_000, converter=int, validator=_is_positive)
     crowd: int = attrs.field(default=50, converter=int, validator=_is_positive)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from hybrid import State, simulate
+from hybrid import Settings, State, simulate
 from hybrid.contact import EnergeticImpact, resolve_impact
 from hybrid.errors import ArgumentError, StateError
 from hybrid.motion import load, simulate_branches
@@ -28,6 +28,13 @@ DROP = State([1.0], [0.0])
 def test_wrong_argument_is_named(follow, start, asked, message):
     with pytest.raises((ArgumentError, StateError), match=message):
         follow(dynamics_of("bouncing_ball"), start, **asked)
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize("value", [0.0, -1e-9, 1.0, math.inf])
+def test_errors_that_leave_nothing_of_a_motion_are_refused(name, value):
+    with pytest.raises(ArgumentError, match=f"{name} must be a share above 0, 0.01 at most, not {value}"):
+        Settings(**{name: value})
 
 
 def test_name_of_a_rule_is_no_rule():

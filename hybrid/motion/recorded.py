@@ -252,7 +252,6 @@ class AbstractMotion:
     law: AbstractImpactLaw | None = None
     method: str = "event-driven"
     handed_over: HandedOver | None = None
-    _flows: dict[Any, Flow] = attrs.field(factory=dict, init=False, repr=False)
 
     def sample(self, t: Any) -> tuple[Array, Array]:
         """Positions and velocities at any times of the motion; after the jump where two arcs meet.
@@ -341,11 +340,8 @@ class AbstractMotion:
 
     def _flow(self, arc: Arc) -> Flow:
         dynamics = self.dynamics_at(arc.start)
-        key = (dynamics is self.dynamics, arc.mode, tuple(sorted(arc.sides.items())))
-        if key not in self._flows:
-            independent = self._constraints_are_independent(dynamics, arc)
-            self._flows[key] = make_flow(dynamics, arc.mode, sides=arc.sides, independent=independent)
-        return self._flows[key]
+        independent = self._constraints_are_independent(dynamics, arc)
+        return make_flow(dynamics, arc.mode, sides=arc.sides, independent=independent)
 
     def _constraints_are_independent(self, dynamics: Dynamics, arc: Arc) -> bool:
         """As the run found where it began, so that its own kind of flow tells the forces."""

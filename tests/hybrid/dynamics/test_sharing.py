@@ -42,6 +42,8 @@ def test_mechanism_equations_verdict_and_motion_can_be_pickled(rod):
     assert answer(pickle.loads(pickle.dumps(rod)), 0.7) == answer(rod, 0.7)
     assert pickle.loads(pickle.dumps(motion)).q.tolist() == motion.q.tolist()
     assert pickle.loads(pickle.dumps(motion)).dynamics.mechanism == rod.mechanism
+    energy = motion.energy()  # from forces, by code that the copy makes again
+    assert pickle.loads(pickle.dumps(motion)).energy() == energy
 
 
 METHODS = sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods()))

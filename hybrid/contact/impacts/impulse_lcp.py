@@ -20,6 +20,7 @@ from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, RANK, ROUNDING
+from lcp.polytopes import polytope
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,10 +170,23 @@ class _Solved:
             raise NotDifferentiable(f"friction of the constraint {element.name!r} is on its edge in the impact")
         return self.coulomb(place, element, float(np.sign(self.after[row]) * np.sign(normal)))
 
+    def shares(self) -> tuple[list[Array], list[Array]]:
+        """Rows that vanish, and rows that are not negative, at all impulses that leave the same velocities."""
+        unit, vanishing, bounds = np.eye(len(self.P)), list(self.problem.plain.G), list[Array]()
+        for element, friction in zip(self.problem.elements, self.problem.plain.friction.tolist(), strict=True):
+            normal = element.rows[0]
+            # the impulse of a constraint may have either sign, and keeps the one that it has
+            pressing = unit[normal] if element.kind is ElementKind.CONTACT else np.sign(self.P[normal]) * unit[normal]
+            bounds.append(pressing)
+            vanishing += [pressing] if self.after[normal] > self.speed else []
+            for row, sign in product(element.tangential, (1.0, -1.0)):
+                within = friction * pressing + sign * unit[row]
+                (vanishing if sign * self.after[row] > self.speed else bounds).append(within)
+        return vanishing, bounds
+
 
 _MAX_COUNTED = 9
 _SAME = AGREEING  # of the contact velocities
-_REDUNDANT = RANK  # least eigenvalue of a scaled Delassus operator: directions are dependent
 _EDGE = ROUNDING  # of the largest number of a kind: above rounding, far below what tells two solutions apart
 _LOST = NOTHING  # of the contact velocities: more than rounding in a problem whose answer has digits
 _EPSILON = float(np.finfo(float).eps)
@@ -369,6 +383,8 @@ def _several(
 def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: NDArray[np.float64]) -> list[Any]:
     """Further impulses of the same problem with other normal parts that leave the same velocities.
 
+    As velocities tell which contacts separate or slip, all conditions are linear: the impulses make a polytope.
+
     Parameters
     ----------
     problem : ImpactProblem
@@ -381,23 +397,20 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     Returns
     -------
     list of array, (r,)
-        Vertices of the solutions; none where the Delassus operator is regular, and impulses follow from velocities.
+        Vertices, and points on unbounded edges; none where impulses follow from velocities. Friction of spatial
+        contacts, and of many, is not looked at.
     """
-    unit = np.sqrt(np.abs(np.diagonal(problem.G)))
-    unit = np.where(unit > 0.0, unit, 1.0)
-    if np.min(np.linalg.eigvalsh(problem.G / np.outer(unit, unit))) > _REDUNDANT:
+    if len(gamma) > _MAX_COUNTED or any(element.is_spatial_at_rest for element in problem.elements):
         return []
-    asked = impulse_question(problem, gamma, np.zeros(len(problem.elements)))
-    if asked.question.n > _MAX_COUNTED:
+    units = _units(problem)
+    vanishing, bounds = _Solved.of(problem, gamma, np.zeros(len(problem.elements)), values).shares()
+    at = np.maximum(np.array(bounds) @ values, 0.0)  # but for rounding
+    found = polytope(bounds * units, at, equalities=(vanishing * units, np.zeros(len(vanishing))))
+    if found is None:
         return []
-    size = float(np.max(np.abs(gamma), initial=0.0))
-    ways = [asked.forces(z) for z in _all_solutions(asked.question)]
-    return [
-        way
-        for way in ways
-        if np.max(np.abs(problem.G @ (way - values))) <= _SAME * size
-        and np.max(np.abs((way - values)[problem.normals])) > _SAME * np.max(np.abs(values))
-    ]
+    far = found.vertices[0] + found.rays * np.max(np.abs(values / units))
+    ways = np.vstack([found.vertices, far]) * units
+    return [values + way for way in ways if np.max(np.abs(way[problem.normals])) > _SAME * np.max(np.abs(values))]
 
 
 def _others(

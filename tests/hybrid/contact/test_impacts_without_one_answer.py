@@ -7,6 +7,7 @@ import pytest
 import mechanisms
 from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve_impact, simulate, solve_state
 from hybrid.cli import main
+from hybrid.contact.impacts.impulse_lcp import joint_impulse, other_impulses
 from hybrid.errors import ComputationError
 from hybrid.motion import time_stepping
 from hybrid.numeric import NumericContact, NumericState, resolve_impact as resolve_numbers
@@ -151,3 +152,69 @@ def test_that_there_are_no_impulses_is_said_only_where_all_were_tried():
     jam = attrs.evolve(facing, gamma=np.array([-1.0, 0.0, -1.0, 0.0]))
     with pytest.raises(ComputationError, match=r"^no impulses satisfy the impact law and Coulomb's law together$"):
         NewtonImpact(e).impulses(jam)
+
+
+def stopping(problem):
+    """Impulses of compression: those that are answered, and the others of the same velocities."""
+    values = joint_impulse(problem, problem.gamma).values
+    return [values, *other_impulses(problem, problem.gamma, values)]
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("mu", [0.5, 2.0])
+def test_impulses_that_stop_a_point_in_a_corner_are_a_polygon(angle, mu):
+    # a mass of 1 kg, two faces at right angles, the corner turned: P_N0 + P_T1 = 1 and P_T0 + P_N1 = 1
+    turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    W = turned @ [[1, 0, 0, 1], [0, 1, 1, 0]]
+    problem = impact_of_numbers(W.T @ W, W.T @ turned @ [-1.0, -1.0], mu, n=2)
+    # with the frictions (a, b) of P = (1 - a, b, 1 - b, a): both cones touch, or one contact bears nothing
+    far = mu / (1 + mu), mu / (1 + mu)
+    one = mu * (mu - 1) / (1 + mu**2), mu * (1 + mu) / (1 + mu**2)
+    corners = [far, one, one[::-1], (-mu / (1 - mu),) * 2] if mu < 1 else [far, (0.0, 1.0), (1.0, 0.0)]
+    found = stopping(problem)
+    for a, b in corners:
+        assert np.min(np.max(np.abs(np.array(found) - [1 - a, b, 1 - b, a]), axis=1)) < 1e-12
+    for P in found:
+        np.testing.assert_allclose(W @ P, turned @ [1.0, 1.0], atol=1e-12)
+        assert np.all(np.abs(P[1::2]) <= mu * P[::2] + 1e-12)
+    # where each cone reaches beyond the other face, the point is also wedged, without limit: corners bear 1 N s or less
+    assert mu < 1 or max(np.sum(P[::2]) for P in found) > 2.0
+
+
+def test_a_continuum_that_rounding_hides_is_still_spoken_of():
+    # four impulses and three degrees of freedom; rounding makes the matrix of the complementarity problem regular
+    M = np.array(
+        [
+            [4.265102479157975, -0.12038775835306743, -0.626157197111927],
+            [-0.12038775835306743, 1.0019229437111559, -0.959733095871487],
+            [-0.626157197111927, -0.959733095871487, 2.8147111301899135],
+        ]
+    )
+    W = np.array(
+        [
+            [0.10990939668216534, -0.07927796282364431, -0.8272739496749794],
+            [0.03863004742567439, -0.7334244271416119, -1.0334517593454304],
+            [-0.32582635560685086, -1.3815251525044476, -0.8344517817178954],
+            [-1.4453939360890478, 0.7099335178736917, 0.7413395308417055],
+        ]
+    )
+    mu, e = np.array([2.9375010204912986, 0.11944069115315031]), (0.7, 1.0)
+    v = np.array([0.12636921288462108, -1.3998386269093364, 1.5434206453423542])
+    contacts = [
+        NumericContact(
+            f"c{k}", W_N=W[2 * k], gap_dot=W[2 * k] @ v, W_T=W[2 * k + 1], slip=[W[2 * k + 1] @ v], friction=mu[k],
+            restitution=e[k],
+        )
+        for k in range(2)
+    ]  # fmt: skip
+    state = NumericState(M, np.zeros(3), contacts, v=v)
+    for law in (PoissonImpact(), EnergeticImpact()):
+        assert any("not unique" in warning for warning in resolve_numbers(state, law=law).warnings)
+    # the body stops on a line of impulses, P + s n with W^T n = 0, until friction of the second contact is at a limit
+    P = np.linalg.lstsq(W.T, -M @ v, rcond=None)[0]
+    n = np.linalg.svd(W.T)[2][-1]
+    ends = [P - (P[3] - sign * mu[1] * P[2]) / (n[3] - sign * mu[1] * n[2]) * n for sign in (-1.0, 1.0)]
+    for end in ends:
+        np.testing.assert_allclose(v + np.linalg.solve(M, W.T @ end), 0.0, atol=1e-12)
+        assert np.all(np.abs(end[1::2]) <= mu * end[::2] * (1 + 1e-12))
+    assert abs(ends[0][0] - ends[1][0]) > 20.0

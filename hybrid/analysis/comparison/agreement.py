@@ -15,6 +15,7 @@ from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
 from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.problem import pose
+from hybrid.declaration.fields import DAMPING
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError, StateError
@@ -150,8 +151,9 @@ def compare_map(
 
 
 def _check(damping: float | None, stiffness: Sequence[float], duration: float | None) -> None:
-    if damping is not None and not 0.0 <= damping < np.inf:
-        raise StateError(f"the damping of a compliant contact must be a number not below 0, got {damping:g}")
+    if damping is not None and not 0.0 <= damping <= DAMPING.high:
+        limits = f"must be a number between 0 and {DAMPING.high:g}"
+        raise StateError(f"the damping of a compliant contact {limits}, got {damping:g}")
     for K in stiffness:
         if not 0.0 < K < np.inf:
             raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")

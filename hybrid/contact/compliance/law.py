@@ -27,6 +27,7 @@ from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.compliance.status import STOPPED, VANISHING, ContactStatus
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.modes import ElementKind
+from hybrid.declaration.fields import DAMPING
 from hybrid.dynamics.state import State
 from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.tolerances import CLEAR, UNSEEN, Tolerances
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def check_damping(instance: object, attribute: Any, value: Any) -> None:
-    """Refuse a damping that is no number or below 0; it may be left out.
+    """Refuse a damping that is no number, below 0 or too large to be squared; it may be left out.
 
     Parameters
     ----------
@@ -54,14 +55,15 @@ def check_damping(instance: object, attribute: Any, value: Any) -> None:
     Returns
     -------
     None
-        The value is a number not below 0, or None.
+        The value is a number of that range, or None.
 
     Raises
     ------
     ArgumentError
     """
-    if value is not None and not (_is_number(value) and value >= 0.0):
-        raise ArgumentError(f"the damping of a compliant contact must be a number not below 0, got {value!r}")
+    if value is not None and not (_is_number(value) and 0.0 <= value <= DAMPING.high):
+        limits = f"must be a number between 0 and {DAMPING.high:g}"
+        raise ArgumentError(f"the damping of a compliant contact {limits}, got {value!r}")
 
 
 def check_stiffness(instance: object, attribute: Any, value: Any) -> None:
@@ -296,7 +298,7 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         Raises
         ------
         StateError
-            A declared damping is negative.
+            A damping is negative, or too large to be squared.
         ComputationError
             An impact that cannot end; friction of a rigid constraint that leaves its force without a value, or with
             several.
@@ -353,7 +355,7 @@ def compliant_contacts(
     Raises
     ------
     StateError
-        A damping below 0, or a stiffness ratio not above it.
+        A damping below 0 or too large to be squared, or a stiffness ratio not above 0.
     """
     found, terms = [], problem.posed.terms
     for element in problem.elements:
@@ -361,8 +363,8 @@ def compliant_contacts(
             continue
         index = problem.posed.names.index(element.name)
         d = float(terms.damping[index]) if damping is None else damping
-        if not d >= 0.0:
-            raise StateError(f"contact {element.name!r} has damping {d:g}; it must not be below 0")
+        if not 0.0 <= d <= DAMPING.high:
+            raise StateError(f"contact {element.name!r} has damping {d:g}; it must lie between 0 and {DAMPING.high:g}")
         ratio = float(terms.stiffness_ratio[index])
         if not ratio > 0.0:
             raise StateError(f"contact {element.name!r} has stiffness_ratio {ratio:g}; it must be above 0")

@@ -7,8 +7,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import mechanisms
-from hybrid import KelvinVoigtLimit, StateError, derive, solve_state
+from hybrid import DeclarationError, KelvinVoigtLimit, StateError, derive, solve_state
+from hybrid.analysis import Axis
+from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.contact import EnergeticImpact, resolve_impact
+from hybrid.contact.compliance.law import KelvinVoigt
 from hybrid.contact.compliance.limit import KINDS, planar_limit
 from hybrid.contact.compliance.spatial import spatial_limit
 from hybrid.contact.impacts.impact import ImpactProblem
@@ -271,10 +274,29 @@ def test_slow_departures_do_not_overflow(approach):
     assert np.isfinite(alone.duration).all()
 
 
-@pytest.mark.parametrize("damping", [-0.1, float("nan"), float("inf")])
+@pytest.mark.parametrize("damping", [-0.1, float("nan"), float("inf"), 1.1e100, 1e154])
 def test_bad_damping_is_refused(damping):
     with pytest.raises(ValueError, match="damping"):
         KelvinVoigtLimit(damping)
+    with pytest.raises(ValueError, match="damping"):
+        KelvinVoigt(1e6, damping)
+    dynamics = derive(mechanisms.load("painleve_rod"))
+    with pytest.raises(ValueError, match="damping"):
+        restitution_map(dynamics, over=Axis("mu", 0, 3, 3), pins={"theta": 1}, damping=damping)
+    with pytest.raises(DeclarationError, match=r"contact\.tip\.damping|delta"):
+        solve_state(dynamics, {"theta": 1, "gap_dot.tip": -1}, parameters={"delta": damping})
+
+
+def test_the_largest_damping_lets_no_contact_rebound():
+    G, mu, w, u = rod(1.0), 0.5, -1.0, 1.0
+    found = planar_limit(G, [w, u], friction=mu, damping=1e100)
+    # it slides until the approach has ended
+    P = -w / (G[0, 0] - mu * G[0, 1])
+    after = u + (G[0, 1] - mu * G[1, 1]) * P
+    assert after > 0.0
+    np.testing.assert_allclose(found.gamma, [0.0, after], atol=1e-14)
+    energy = found.impulse @ (found.gamma + np.array([w, u])) / 2
+    assert energy == pytest.approx((P * w - mu * P * (u + after)) / 2, rel=1e-14)
 
 
 def test_open_contact_is_refused_by_name():

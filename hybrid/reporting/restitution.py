@@ -209,17 +209,17 @@ def restitution_record(found: RestitutionMap) -> dict[str, Json]:
     Returns
     -------
     dict
-        ``axes, restitution, absorbed``: the least and the greatest value with their places.
+        ``axes, restitution, absorbed``: the least and the greatest value with their places, None if no cell has one.
     """
-    first, second = found.axes
 
     def extremes(values: NDArray[np.float64]) -> dict[str, Json]:
-        places = {"least": np.nanargmin(values), "greatest": np.nanargmax(values)}
         answer: dict[str, Json] = {}
-        for name, flat in places.items():
-            i, j = np.unravel_index(int(flat), values.shape)
-            at = {first.name: float(first.values[i]), second.name: float(second.values[j])}
-            answer[name] = {"value": plain(float(values[i, j])), "at": at}
+        is_known = np.isfinite(values)
+        for name, sign in (("least", 1.0), ("greatest", -1.0)):
+            place = np.unravel_index(int(np.argmin(np.where(is_known, sign * values, np.inf))), values.shape)
+            at = zip(found.axes, place, strict=True)
+            where = {axis.name: float(axis.values[k]) if is_known.any() else None for axis, k in at}
+            answer[name] = {"value": plain(float(values[place])), "at": where}
         return answer
 
     axes = [{"name": axis.name, "low": axis.low, "high": axis.high, "n": axis.n} for axis in found.axes]
@@ -254,7 +254,7 @@ def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None =
             angles, across = np.degrees(_edges(second)), _edges(first)
             mesh = axes.pcolormesh(angles, across, values, cmap="cividis", rasterized=True)
             middles = np.degrees(second.values), first.values
-            if min(values.shape) > 1 and np.nanmin(values) < 1.0 < np.nanmax(values):
+            if min(values.shape) > 1 and (values < 1.0).any() and (values > 1.0).any():
                 axes.contour(*middles, values, levels=[1.0], colors="white", linewidths=0.8)
             axes.set_title(name, fontsize=9.5)
             axes.set_xlabel("incidence from the normal (degrees)")

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from hybrid.analysis import Axis
-from hybrid.analysis.comparison.restitution import restitution_map
+from hybrid.analysis.comparison.restitution import RestitutionMap, restitution_map
 from hybrid.analysis.maps.axes import quantities_with_units
-from hybrid.reporting.restitution import plot_restitution
+from hybrid.reporting.restitution import plot_restitution, restitution_record
 from tests.catalogue import dynamics_of
 
 
@@ -34,3 +34,19 @@ def test_posture_of_the_plot_has_its_unit():
     axis = Axis("phi", 0.1, 1.5, 3)
     found = restitution_map(rod, over=axis, incidence=Axis("incidence", -1, 1, 3))
     assert plot_restitution(found, units=quantities_with_units(rod)).axes[0].get_ylabel() == "$\\varphi$  (rad)"
+
+
+def test_a_sweep_without_a_value_in_any_cell_names_no_extremes():
+    axes = Axis("mu", 0, 3, 3), Axis("incidence", -1, 1, 2)
+    nothing = np.full((3, 2), np.nan)
+    empty = RestitutionMap(axes, nothing, nothing, nothing)
+    none = {"value": None, "at": {"mu": None, "incidence": None}}
+    record = restitution_record(empty)
+    assert record["restitution"] == record["absorbed"] == {"least": none, "greatest": none}
+    plot_restitution(empty).draw_without_rendering()
+    # of some cells, those that have one count
+    some = nothing.copy()
+    some[1, 0], some[2, 1] = 0.25, 0.75
+    found = restitution_record(RestitutionMap(axes, some, some, some))["restitution"]
+    assert found["least"] == {"value": 0.25, "at": {"mu": 1.5, "incidence": -0.5}}
+    assert found["greatest"] == {"value": 0.75, "at": {"mu": 2.5, "incidence": 0.5}}

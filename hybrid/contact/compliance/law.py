@@ -103,7 +103,8 @@ _EFFORT = 12_000  # an undamped oscillation to the horizon takes 10 000, an impa
 class KelvinVoigt:
     """Compliant contact ``F_N = max(0, -K y - 2 d sqrt(K) y')`` with Coulomb's law, set-valued and not smoothed.
 
-    Friction elements and rigid constraints with friction take part, with all loads. The law is that of Miller and
+    It holds from touch (``y <= 0``) until the force vanishes; a contact that is open above has none. Friction elements
+    and rigid constraints with friction take part, with all loads. The law is that of Miller and
     Rubinovich (2017), with ``2 d`` for their ``delta``.
 
     Attributes

@@ -49,8 +49,8 @@ class NumberedConditions(NamedTuple):
         (role 1); -1 behind the last.
     clauses : array of int64, (clauses, 1 + f)
         Sign of each product, and its functions; -1 behind the last.
-    adjacent : array of bool, (modes, modes)
-        Modes that differ in one force element at most.
+    same : array of bool, (modes, c, modes)
+        Where that clause of a mode vanishes, its solution is also one of the other mode.
     """
 
     required: Codes
@@ -59,7 +59,7 @@ class NumberedConditions(NamedTuple):
     modes: Codes
     roles: Codes
     clauses: Codes
-    adjacent: Marks
+    same: Marks
 
 
 @rigorous
@@ -86,7 +86,7 @@ def _standing(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
     solutions.
     """
     divisor = of[modes[mode, 0]]
-    found, all_vanish = 1, True
+    found, all_vanish, has_load = 1, True, False
     for place in range(2, modes.shape[1]):
         if modes[mode, place] < 0:
             break
@@ -95,7 +95,7 @@ def _standing(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
             if sign == -1:
                 return -1
         else:
-            all_vanish = all_vanish and sign == 0
+            all_vanish, has_load = all_vanish and sign == 0, has_load or sign in (-1, 1)
             if sign != _UNKNOWN and divisor != _UNKNOWN:
                 sign *= divisor
             elif sign != 0:
@@ -107,20 +107,8 @@ def _standing(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
         elif sign == 0 and found != _UNKNOWN:
             found = 0
     if divisor == 0:
-        return 3 if all_vanish else -1
+        return 3 if all_vanish else -1 if has_load else _UNKNOWN
     return _UNKNOWN if divisor == _UNKNOWN else found
-
-
-@rigorous
-def _zeros_of(clauses: Codes, parts: Codes, roles: Codes, signs: Codes, unknown: Codes) -> int:
-    """Which of the unknown functions vanish in a numerator of a mode, as bits."""
-    found = 0
-    for place in range(2, parts.shape[0]):
-        for member in range(1, clauses.shape[1] if roles[place] == 1 else 0):
-            for bit in range(unknown.shape[0]):
-                if unknown[bit] == clauses[parts[place], member] and signs[unknown[bit]] == 0:
-                    found |= 1 << bit
-    return found
 
 
 @rigorous
@@ -128,7 +116,7 @@ def _look_for_verdicts(
     modes: Codes,
     roles: Codes,
     clauses: Codes,
-    adjacent: Marks,
+    same: Marks,
     alive: Codes,
     open_: Codes,
     unknown: Codes,
@@ -138,46 +126,55 @@ def _look_for_verdicts(
     possible: Marks,
 ) -> None:
     """Which verdicts a pattern of signs and zeros of the unknown functions admits."""
-    weak, zeros, group = room[0], room[1], room[2]
+    weak, group = room[0], room[1]
     for pattern in range(3 ** unknown.shape[0]):
-        rest, has_zero = pattern, False
+        rest = pattern
         for f in unknown:
             signs[f] = rest % 3 - 1
-            has_zero = has_zero or rest % 3 == 1
             rest //= 3
         _write_signs(clauses, open_, signs, of)
+        if _has_slip_zero(modes, roles, of):
+            possible[:] = True  # another set of modes
         count = 0
         for mode in alive:
             found = _standing(modes, roles, mode, of)
             if found == 3:
                 possible[1] = True
                 possible[2] = possible[2] or of[modes[mode, 1]] == 0
-            for place in range(2, modes.shape[1] if has_zero else 0):
-                if roles[mode, place] == 0 and of[modes[mode, place]] == 0:
-                    possible[:] = True  # a slip that vanishes: another set of modes
             if found in (0, 1):
-                weak[count], zeros[count], group[count] = mode, 0, count
-                if found == 0:
-                    zeros[count] = _zeros_of(clauses, modes[mode], roles[mode], signs, unknown)
+                weak[count] = mode
                 count += 1
         if count == 0:
             possible[0] = True
-        if count > 1 and _n_solutions(adjacent, weak, zeros, group, count) > 1:
+        if count > 1 and _n_solutions(modes, same, of, weak, group, count) > 1:
             possible[1] = True
 
 
 @rigorous
-def _n_solutions(adjacent: Marks, modes: Codes, zeros: Codes, group: Codes, count: int) -> int:
-    """How many solutions modes are: two are one where they are neighbours and what tells them apart vanishes."""
+def _has_slip_zero(modes: Codes, roles: Codes, of: Codes) -> bool:
+    found = False
+    for mode in range(modes.shape[0]):
+        for place in range(2, modes.shape[1]):
+            found = found or (roles[mode, place] == 0 and of[modes[mode, place]] == 0)
+    return found
+
+
+@rigorous
+def _n_solutions(modes: Codes, same: Marks, of: Codes, held: Codes, group: Codes, count: int) -> int:
+    """How many solutions modes that hold are: two are one where what tells them apart vanishes."""
     n_groups = count
+    group[:count] = np.arange(count)
     for i in range(count):
-        for j in range(i):
-            if adjacent[modes[i], modes[j]] and zeros[i] & zeros[j] and group[i] != group[j]:
-                old, new = group[i], group[j]
-                for other in range(count):
-                    if group[other] == old:
-                        group[other] = new
-                n_groups -= 1
+        for place in range(2, modes.shape[1]):
+            if modes[held[i], place] < 0 or of[modes[held[i], place]] != 0:
+                continue
+            for j in range(count):
+                if same[held[i], place, held[j]] and group[i] != group[j]:
+                    old, new = group[i], group[j]
+                    for other in range(count):
+                        if group[other] == old:
+                            group[other] = new
+                    n_groups -= 1
     return n_groups
 
 
@@ -196,7 +193,7 @@ def _unmet(required: Codes, of: Codes) -> int:
 
 @rigorous
 def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes, is_open: Marks) -> tuple[int, bool]:
-    """List modes that may hold, and mark the clauses without a sign of these and of gaps.
+    """List modes that may hold, and mark the clauses without a sign of these, of gaps and of slips.
 
     How many modes they are, and whether one holds for certain.
     """
@@ -214,6 +211,9 @@ def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes
             for clause in modes[mode]:
                 if clause >= 0 and of[clause] == _UNKNOWN:
                     is_open[clause] = True
+        for place in range(2, modes.shape[1]):
+            if roles[mode, place] == 0 and of[modes[mode, place]] == _UNKNOWN:
+                is_open[modes[mode, place]] = True
     return count, has_certain
 
 
@@ -253,13 +253,14 @@ def _least_gate(gates: Codes, of: Codes) -> int:
 @rigorous
 def bound_boxes(
     shares: Batch,
+    zeros: Codes,
     required: Codes,
     gates: Codes,
     labels: Codes,
     modes: Codes,
     roles: Codes,
     clauses: Codes,
-    adjacent: Marks,
+    same: Marks,
     codes: Codes,
     bounds: Batch,
     counts: Codes,
@@ -272,7 +273,9 @@ def bound_boxes(
     ----------
     shares : array, (N, f, 2)
         Bounds of the share in which each function is positive.
-    required, gates, labels, modes, roles, clauses, adjacent : array
+    zeros : array of int64, (N, f)
+        1 for a function whose zeros may fill a part of the box, 2 for one whose zeros fill it.
+    required, gates, labels, modes, roles, clauses, same : array
         As :class:`NumberedConditions` has them; a class among arguments would be named in what the compiler keeps.
     codes : array of int64, (N, MAX_PATTERNS)
         Overwritten: sets of labels as bits.
@@ -284,7 +287,8 @@ def bound_boxes(
         Overwritten: which of ``CLOSED_KEYS`` may occur in the closed box.
     unmet : array of int64, (N,)
         Overwritten: why nothing is known. The number, from one on, of a required clause that is not proved positive,
-        its negative where it is proved not to be; one more than there are for too many open signs; else 0.
+        its negative where it is proved not to be; one more than there are for too many open signs, two more for
+        functions whose zeros may fill a part of the box, three more where all signs are known; else 0.
 
     Returns
     -------
@@ -292,7 +296,7 @@ def bound_boxes(
     """
     n_functions, n_clauses, n_modes = shares.shape[1], clauses.shape[0], modes.shape[0]
     signs, of, all_ = np.zeros(n_functions, np.int64), np.zeros(n_clauses, np.int64), np.arange(n_clauses)
-    is_open, living, room = np.zeros(n_clauses, np.bool_), np.zeros(n_modes, np.int64), np.zeros((3, n_modes), np.int64)
+    is_open, living, room = np.zeros(n_clauses, np.bool_), np.zeros(n_modes, np.int64), np.zeros((2, n_modes), np.int64)
     places, functions = np.zeros(n_clauses, np.int64), np.zeros(n_functions, np.int64)
     before, verdicts = np.zeros(n_functions, np.int64), np.ones(3, np.bool_)
     n_alive, n_open, n_unknown, gate, why = 0, 0, 0, 0, 0
@@ -300,6 +304,8 @@ def bound_boxes(
         is_like_before = n > 0
         for f in range(n_functions):
             sign = 1 if shares[n, f, 0] == 1.0 else -1 if shares[n, f, 1] == 0.0 else _UNKNOWN
+            if zeros[n, f] == 2:
+                sign = 0
             is_like_before = is_like_before and sign == before[f]
             before[f] = sign
         if not is_like_before:  # what follows hangs on the signs alone
@@ -314,69 +320,117 @@ def bound_boxes(
                 alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
                 if n_unknown <= _MOST_ZEROS and gate == 1:
                     verdicts[:] = False
-                    _look_for_verdicts(
-                        modes, roles, clauses, adjacent, alive, open_, unknown, signs, of, room, verdicts
-                    )
+                    _look_for_verdicts(modes, roles, clauses, same, alive, open_, unknown, signs, of, room, verdicts)
                 elif gate == 1 or n_unknown > _MOST_UNKNOWN:
                     verdicts[0] = not has_certain
         counts[n], unmet[n] = 0, why
         possible[n, :] = verdicts
         if why == 0 and gate == -1:
             counts[n], codes[n, 0], bounds[n, 0, 0], bounds[n, 0, 1] = 1, PENETRATING, 1.0, 1.0
-        elif why == 0 and n_unknown > _MOST_UNKNOWN:
+        elif why == 0 and _n_patterns(zeros[n], functions[:n_unknown]) > MAX_PATTERNS:
             unmet[n] = required.shape[0] + 1
         elif why == 0:
             alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
             counts[n] = _collect_sets(
-                shares[n], gates, labels, modes, roles, clauses, alive, open_, unknown, signs, of, codes[n], bounds[n]
+                shares[n],
+                zeros[n],
+                gates,
+                labels,
+                modes,
+                roles,
+                clauses,
+                same,
+                alive,
+                open_,
+                unknown,
+                signs,
+                of,
+                room,
+                codes[n],
+                bounds[n],
             )
+            if n_unknown == 0 and counts[n] == 1 and verdicts.any():
+                unmet[n] = required.shape[0] + 3
+            if counts[n] != 1 and (counts[n] == 0 or _n_patterns(zeros[n], unknown) > 1 << n_unknown):
+                unmet[n] = required.shape[0] + 2
 
 
 @rigorous
-def _set_of(gates: Codes, labels: Codes, modes: Codes, roles: Codes, alive: Codes, of: Codes) -> int:
-    """The modes that hold where all functions have signs, as bits of their labels."""
+def _n_patterns(zeros: Codes, unknown: Codes) -> int:
+    """How many combinations of signs, up to one too many; zero is one of them where zeros may fill a part of a box."""
+    count = 1
+    for f in unknown:
+        count = min(MAX_PATTERNS + 1, count * (2 + (zeros[f] != 0)))
+    return count
+
+
+@rigorous
+def _set_of(
+    gates: Codes, labels: Codes, modes: Codes, roles: Codes, same: Marks, alive: Codes, of: Codes, room: Codes
+) -> int:
+    """The modes that hold, as bits of their labels; negative where a gap, a slip or a determinant vanishes."""
     if _least_gate(gates, of) == -1:
         return PENETRATING
-    code, n_solutions, n_labels = 0, 0, 0
+    for gate in gates:
+        if of[gate] == 0:
+            return -1
+    if _has_slip_zero(modes, roles, of):
+        return -1
+    code, count, n_labels = 0, 0, 0
     for mode in alive:
-        if _standing(modes, roles, mode, of) == 1:
-            n_solutions += 1
+        found = _standing(modes, roles, mode, of)
+        if found >= _UNKNOWN:
+            return -1
+        if found in (0, 1):
+            room[0, count] = mode
+            count += 1
             n_labels += not code >> labels[mode] & 1
             code |= 1 << labels[mode]
-    return code | SEVERAL if n_solutions > 1 and n_labels == 1 else code
+    if count > 1 and n_labels == 1 and _n_solutions(modes, same, of, room[0], room[1], count) > 1:
+        code |= SEVERAL
+    return code
 
 
 @rigorous
 def _collect_sets(
     shares: Batch,
+    zeros: Codes,
     gates: Codes,
     labels: Codes,
     modes: Codes,
     roles: Codes,
     clauses: Codes,
+    same: Marks,
     alive: Codes,
     open_: Codes,
     unknown: Codes,
     signs: Codes,
     of: Codes,
+    room: Codes,
     codes: Codes,
     bounds: Batch,
 ) -> int:
-    """Sets of modes by pattern of the unknown signs, shares by Frechet's inequalities; how many there are."""
+    """Sets of modes by pattern of the unknown signs, shares by Frechet's inequalities; how many there are.
+
+    None where the modes of some pattern are not known.
+    """
     count = 0
-    for pattern in range(1 << unknown.shape[0]):
-        least, most = 1.0, 1.0
-        for bit in range(unknown.shape[0]):
-            f = unknown[bit]
-            is_positive = pattern >> bit & 1
-            signs[f] = 1 if is_positive else -1
-            low = shares[f, 0] if is_positive else 1.0 - shares[f, 1]
-            high = shares[f, 1] if is_positive else 1.0 - shares[f, 0]
+    for pattern in range(_n_patterns(zeros, unknown)):
+        least, most, rest = 1.0, 1.0, pattern
+        for f in unknown:
+            n_signs = 2 + (zeros[f] != 0)
+            sign = (-1, 1, 0)[rest % n_signs]
+            rest //= n_signs
+            signs[f] = sign
+            low = shares[f, 0] if sign == 1 else 1.0 - shares[f, 1] if sign == -1 else 0.0
+            high = shares[f, 1] if sign == 1 else 1.0 - shares[f, 0] if sign == -1 else shares[f, 1] - shares[f, 0]
             least += low - 1.0
             most = min(most, high)
         least = max(0.0, least - _ROUNDING * (unknown.shape[0] > 0))
         _write_signs(clauses, open_, signs, of)
-        code, place = _set_of(gates, labels, modes, roles, alive, of), 0
+        code, place = _set_of(gates, labels, modes, roles, same, alive, of, room), 0
+        if code < 0:
+            return 0
         while place < count and codes[place] != code:
             place += 1
         if place == count:

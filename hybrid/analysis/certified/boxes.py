@@ -14,6 +14,7 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, UNREACHA
 from hybrid.analysis.certified.postures import ClosedPostures, closed_postures
 from hybrid.analysis.certified.shares import bound_shares, halve
 from hybrid.analysis.certified.tape import Tape, tape_of
+from hybrid.analysis.certified.zeros import may_vanish
 from hybrid.expressions import Nodes, determinant, dot, jacobian
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ Array = NDArray[np.float64]
 # Beside what a state requires; in this order.
 _REASONS = (
     "too many signs are open at once",
+    "a function may vanish on a part of the box, where conditions are met with equality",
+    "all signs are known, and floats leave the verdict undecided at the states tried",
     "a function is undefined, or jumps",
     "the branch of postures is not proved to exist, or to be the only one nearby",
 )
@@ -78,8 +81,12 @@ class BoxReader:
     conditions : NumberedConditions
     reasons : tuple of str
         Why nothing may be known of a box.
+    may_vanish : array of bool
+        Functions whose zeros may fill a part of a box.
     switches : array of int64
         Functions whose sign is a direction of slip, or that of a gap.
+    singular : array of int64
+        Functions that are factors of the determinants of modes all of whose numerators vanish throughout.
     postures : ClosedPostures
         Of the coordinates without a closed form.
     needed : array of int64
@@ -94,19 +101,26 @@ class BoxReader:
     slopes: Tape
     conditions: NumberedConditions
     reasons: tuple[str, ...]
+    may_vanish: NDArray[np.bool_]
     switches: NDArray[np.int64]
+    singular: NDArray[np.int64]
     postures: ClosedPostures
     needed: NDArray[np.int64]
     needs: tuple[Tape, Tape]
+
+    @property
+    def known(self) -> int:
+        """Number of the reason that no sign is open, so that no division helps."""
+        return len(self.reasons) - 2
 
     def __call__(self, boxes: Array, inner: Array) -> BoxBounds:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
-        shares, bends, is_broken = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
+        shares, bends, is_broken, zeros = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
         open_ = np.flatnonzero((shares[:, self.needed, 0] != 1.0).any(axis=1))
         if len(open_):  # without what else is undefined there
-            own, own_bends, _ = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
+            own, own_bends, *_ = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
             shares[open_[:, None], self.needed] = own
             is_open = (own[..., 0] != 1.0).any(axis=1)
             bends[open_[is_open]] = own_bends[is_open]
@@ -115,8 +129,10 @@ class BoxReader:
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
         why = np.zeros(n, dtype=np.int64)
-        bound_boxes(shares, *self.conditions, codes, bounds, counts, possible, why)
-        why[(why == 0) & is_broken & (counts > 1)] = len(self.reasons) - 1
+        zeros[:, ~self.may_vanish] = 0
+        bound_boxes(shares, zeros, *self.conditions, codes, bounds, counts, possible, why)
+        has_zeros = why == len(self.reasons) - 3
+        why[((why == 0) | has_zeros) & is_broken & (counts != 1)] = len(self.reasons) - 1
         if not is_proved.all():
             counts[~is_proved], possible[~is_proved] = 0, True
             bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
@@ -129,17 +145,21 @@ class BoxReader:
 
     def _shares(
         self, tape: Tape, slope_tape: Tape, boxes: Array, states: Array, inner: Array, is_proved: NDArray[np.bool_]
-    ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """Bounds of the shares of boxes in which functions are positive; how slopes vary; where something jumps."""
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64]]:
+        """Bounds of the shares of boxes in which functions are positive; how slopes vary; where something jumps.
+
+        And 1 where zeros may fill a part of a box, as no slope has a sign; 2 where they fill it.
+        """
         values, broken = tape(states)
         values[~is_proved] = (-np.inf, np.inf)
         n, n_functions = values.shape[:2]
         shares = np.zeros((n, n_functions, 2))
         shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
         bends = np.full((n, self.n_axes), np.nan)
-        open_ = np.flatnonzero((shares[..., 0] != shares[..., 1]).any(axis=-1))
+        zeros = np.where((values == 0.0).all(axis=-1), 2, np.where(shares[..., 0] != shares[..., 1], 1, 0))
+        open_ = np.flatnonzero(zeros.any(axis=-1))
         if not len(open_):
-            return shares, bends, broken
+            return shares, bends, broken, zeros
         centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
         at_centres, is_met = self._at_points(tape, centres, inner[open_])
         slopes, broken_slopes = slope_tape(states[open_])
@@ -153,7 +173,9 @@ class BoxReader:
         with np.errstate(invalid="ignore", over="ignore"):
             variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
         bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
-        return shares, bends, broken
+        is_steep = ((slopes > 0.0).all(axis=-1) | (slopes < 0.0).all(axis=-1)).any(axis=-1)
+        zeros[open_] *= is_open & (is_broken[:, None] | ~is_steep)
+        return shares, bends, broken, zeros
 
     def _at_points(self, tape: Tape, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""
@@ -162,23 +184,26 @@ class BoxReader:
         values, _ = tape(np.concatenate([boxes, u], axis=1))
         return values, is_proved
 
-    def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.bool_]:
-        """Where a slip or a gap vanishes in a box (N, k, 2): other modes hold there, and no division helps."""
-        found = np.zeros(len(boxes), dtype=np.bool_)
+    def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.int64]:
+        """What vanishes in a box (N, k, 2), so that no division helps: 1 a slip or a gap, 2 a determinant; else 0.
+
+        Other modes hold there, or a mode has many solutions.
+        """
+        found = np.zeros(len(boxes), dtype=np.int64)
+        asked = np.concatenate([self.switches, self.singular])
         is_shown = np.isfinite(inner).all(axis=(1, 2))  # else to follow the branch to all corners is in vain mostly
-        if not (len(self.switches) and is_shown.any()):
+        if not (len(asked) and is_shown.any()):
             return found
         boxes, inner = boxes[is_shown], inner[is_shown]
-        least, most = (
-            np.full((len(boxes), len(self.switches)), np.inf),
-            np.full((len(boxes), len(self.switches)), -np.inf),
-        )
+        least, most = (np.full((len(boxes), len(asked)), end) for end in (np.inf, -np.inf))
         for ends in itertools.product((0, 1), repeat=self.n_axes):
             corner = np.stack([boxes[:, axis, end] for axis, end in enumerate(ends)], axis=-1)
             values, is_proved = self._at_points(self.values, corner, inner)
-            ends_ = np.where(is_proved[:, None, None], values[:, self.switches], np.nan)
+            ends_ = np.where(is_proved[:, None, None], values[:, asked], np.nan)
             least, most = np.fmin(least, ends_[..., 0]), np.fmax(most, ends_[..., 1])
-        found[is_shown] = ((least <= 0.0) & (most >= 0.0)).any(axis=1)
+        is_met, n_switches = (least <= 0.0) & (most >= 0.0), len(self.switches)
+        is_switch, is_singular = is_met[:, :n_switches].any(axis=1), is_met[:, n_switches:].any(axis=1)
+        found[is_shown] = np.where(is_switch, 1, np.where(is_singular, 2, 0))
         return found
 
     def divided(self, boxes: Array, widths: Array, bends: Array) -> Array:
@@ -214,15 +239,14 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
         for mode in conditions.modes
     ]
     roles = [[-1, -1, *[0] * len(mode.directions), *[1] * len(mode.numerators)] for mode in conditions.modes]
-    adjacent = np.array(
-        [
-            [sum(a != b for a, b in zip(one.modes, two.modes, strict=True)) < 2 for two in conditions.modes]
-            for one in conditions.modes
-        ],
-        dtype=np.bool_,
-    ).reshape(len(conditions.modes), len(conditions.modes))
+    padded = _padded(modes)
+    same = np.zeros((*padded.shape, len(modes)), dtype=np.bool_)
+    for number, mode in enumerate(conditions.modes):
+        for place, others in enumerate(mode.shared, 2 + len(mode.directions)):
+            same[number, place, list(others)] = True
     needed = sorted({f for clause in conditions.required for f in clause.functions})
     switching = [*conditions.open, *(clause for mode in conditions.modes for clause in mode.directions)]
+    without_load = [mode for mode in conditions.modes if not any(item.sign for item in mode.numerators)]
     return BoxReader(
         tuple(labels),
         n_axes,
@@ -232,13 +256,15 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
             required=_codes(required),
             gates=_codes(gates),
             labels=_codes(labels.index(mode.label) for mode in conditions.modes),
-            modes=_padded(modes),
+            modes=padded,
             roles=_padded(roles),
             clauses=_padded([[clause.sign, *clause.functions] for clause in clauses]),
-            adjacent=adjacent,
+            same=same,
         ),
         (*(clause.why for clause in conditions.required), *_REASONS),
+        np.array(may_vanish(states, list(conditions.functions)), dtype=np.bool_),
         _codes(sorted({f for clause in switching for f in clause.functions})),
+        _codes(sorted({f for mode in without_load for f in mode.determinant.functions})),
         postures,
         _codes(needed),
         (

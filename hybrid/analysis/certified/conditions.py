@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
+from hybrid.analysis.certified.equality import shared_solutions
 from hybrid.analysis.certified.motion_equations import MotionEquations, motion_equations
-from hybrid.analysis.certified.tape import tape_of
+from hybrid.analysis.certified.zeros import seems_zero, vanishes
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
@@ -34,7 +34,6 @@ MAX_MODES = 16
 MAX_LABELS = 60
 """Different modes at most, over all directions of slip: a set of them is a number of 64 bits."""
 
-_TRIED = 4  # states at which a slip that vanishes everywhere would be seen
 _FEW = 4  # coordinates, up to which determinants are short
 _NEXT_TO_NOTHING = Fraction(1, 10**300)
 
@@ -65,23 +64,23 @@ class ModeClauses:
     Attributes
     ----------
     label : str
-    modes : tuple of ContactMode
-        Of the force elements that take part.
     directions : tuple of Clause
         Which way contacts slip.
     determinant : Clause
         Of the equations.
     numerators : tuple of Clause
         Those of the inequalities: all have the sign of the determinant.
+    shared : tuple of tuple of int
+        Modes with the same solution, where each numerator vanishes.
     independence : Clause
         Gram's determinant of the directions of the forces that press: where it vanishes, forces may not be unique.
     """
 
     label: str
-    modes: tuple[str, ...]
     directions: tuple[Clause, ...]
     determinant: Clause
     numerators: tuple[Clause, ...]
+    shared: tuple[tuple[int, ...], ...]
     independence: Clause
 
 
@@ -173,7 +172,7 @@ class _ConditionWriter:
             )
         modes: list[ModeClauses] = []
         for chosen in itertools.product(*(item.directions for item in participants)):
-            modes += self._modes(participants, chosen, names)
+            modes += self._modes(participants, chosen, names, len(modes))
         open_, needed = tuple(map(self.clause, gaps)), tuple(_open(required))
         return SignConditions(tuple(self.functions), tuple(modes), open_, needed)  # all functions are numbered by now
 
@@ -233,7 +232,7 @@ class _ConditionWriter:
         gap, rate = states.pinned(f"gap.{name}"), states.pinned(f"gap_dot.{name}")
         if gap is None:
             found = self.build.collected(states.at(states.dynamics.equations.gap[states.dynamics.contacts.index(name)]))
-            if _seems_zero(states, found):
+            if seems_zero(states, found):
                 raise StateError(f"the gap of {name} vanishes everywhere: pin gap.{name} at 0 in place of a coordinate")
             gaps.append(found)
             return False
@@ -259,7 +258,7 @@ class _ConditionWriter:
             side = states.pins.sides[item.name]
             given = tuple(side) if len(side) == 1 else tuple(Term(build, build.number(Fraction(part))) for part in side)
             return _Participant(item, (given,), None, friction, static)
-        is_still = all(_vanishes(build, build.collected(slip)) for slip in slips)
+        is_still = all(vanishes(build, build.collected(slip)) for slip in slips)
         if len(slips) == 2:
             if is_still:
                 raise ComputationError(f"{item.name} is a spatial contact at rest, which has no finite set of modes")
@@ -274,14 +273,14 @@ class _ConditionWriter:
             return _Participant(item, (None,), None, friction, static)
         slip = build.collected(slips[0])
         value = build.value(slip)
-        if value is None and _seems_zero(states, slip):
+        if value is None and seems_zero(states, slip):
             raise ComputationError(f"the slip of {item.name} seems to vanish everywhere, and is not known to: pin it")
         if value is not None:
             return _Participant(item, ((math.copysign(1.0, value),),), None, friction, static)
         return _Participant(item, ((1.0,), (-1.0,)), slip, friction, static)
 
     def _modes(
-        self, participants: Sequence[_Participant], chosen: Sequence[tuple[Any, ...] | None], names: Sequence[str]
+        self, participants: Sequence[_Participant], chosen: Sequence[Any], names: Sequence[str], first: int
     ) -> Iterator[ModeClauses]:
         elements, rows = [], 0
         for item, direction in zip(participants, chosen, strict=True):
@@ -300,16 +299,19 @@ class _ConditionWriter:
             if item.slip is not None and direction is not None
             for clause in (self.clause(item.slip),)
         ]
-        for modes in combinations:
+        others = shared_solutions(combinations, self._node, self.build.negate)
+        for modes, places in zip(combinations, others, strict=True):
+            shared = tuple(tuple(first + place for place in own) for own in places)
             found = {mode.element.name: mode.label for mode in modes}
             label = Mode({name: found.get(name, ContactMode.FREE) for name in names}).label
-            yield self._mode(label, modes, tuple(signs), G, c)
+            yield self._mode(label, modes, tuple(signs), shared, G, c)
 
     def _mode(
         self,
         label: str,
         modes: Sequence[ModeConditions],
         directions: tuple[Clause, ...],
+        shared: tuple[tuple[int, ...], ...],
         G: Sequence[Sequence[int]],
         c: Sequence[int],
     ) -> ModeClauses:
@@ -318,17 +320,23 @@ class _ConditionWriter:
         equations = [self._line(row, G, c) for row in [row for mode in modes for row in mode.equations] + held]
         inequalities = [self._line(row, G, c) for mode in modes for row in mode.inequalities]
         E = [line[:-1] for line in equations]
-        found = determinant(self.build, E)
-        if self.build.value(self.build.collected(found)) == 0:
+        found = self._determinant(E)
+        if self.build.value(found) == 0:
             raise ComputationError(f"the equations of mode {label} are singular everywhere: its contacts are redundant")
         return ModeClauses(
             label,
-            tuple(mode.label.value for mode in modes),
             directions,
             self.clause(found),
-            tuple(self.clause(determinant(self.build, [*equations, line])) for line in inequalities),
+            tuple(self.clause(self._determinant([*equations, line])) for line in inequalities),
+            shared,
             self.clause(determinant(self.build, self._gram(modes, G))),
         )
+
+    def _determinant(self, rows: Sequence[Sequence[int]]) -> int:
+        """The number zero where all terms cancel."""
+        found = determinant(self.build, rows)
+        gathered = self.build.collected(found)
+        return gathered if self.build.value(gathered) == 0 else found
 
     def _gram(self, modes: Sequence[ModeConditions], G: Sequence[Sequence[int]]) -> list[list[int]]:
         """Inner products of the accelerations under the forces that the laws of a mode leave free."""
@@ -423,22 +431,6 @@ class _ConditionWriter:
         M = self.motion.M.tolist()
         minors = [determinant(self.build, [line[:k] for line in M[:k]]) for k in range(1, len(M) + 1)]
         return [attrs.evolve(self.clause(node), why="the mass matrix is not positive definite") for node in minors]
-
-
-def _vanishes(build: Builder, node: int) -> bool:
-    """Whether a node is zero wherever it is defined."""
-    parts = [_vanishes(build, part) for part in build.arguments(node)]
-    kinds = {"*": any(parts), "+": all(parts), "/": parts[:1] == [True]}
-    return build.value(node) == 0 or kinds.get(build.operation(node), False)
-
-
-def _seems_zero(states: NodeStates, node: int) -> bool:
-    """Whether nothing tells a node from zero at some states inside the box: its sign would be none."""
-    at = np.random.default_rng(len(states.names)).uniform(0.1, 0.9, (_TRIED, len(states.names)))
-    for place, axis in enumerate(states.axes):
-        at[:, place] = axis.low + at[:, place] * axis.width
-    values = tape_of(states.build.graph(), [node], states.names)(np.stack([at, at], axis=-1))[0][:, 0]
-    return bool(((values[:, 0] <= 0.0) & (values[:, 1] >= 0.0)).all())
 
 
 def _open(clauses: Sequence[Clause]) -> Iterator[Clause]:

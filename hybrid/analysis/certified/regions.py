@@ -31,7 +31,6 @@ __all__ = ["certified_map"]
 
 Array = NDArray[np.float64]
 
-
 LEAST_GAP = ROUNDING
 """Gaps below would be rounding."""
 
@@ -44,9 +43,9 @@ _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: 
 _ENOUGH = 4096  # boxes before which that is not asked
 _NARROW = RESOLVED  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
 _SWITCHES = "a slip or a gap vanishes, where other modes hold"
+_SINGULAR = "the equations of a mode without load are singular, where it has many solutions"
 _BOUNDARIES = "a sign is open, on or beside a boundary of regions"
 _VOLUME_ROUNDING = SUMMED  # of sums of products of lengths, relative
-
 
 Progress = Callable[[float, int], None]
 
@@ -237,6 +236,7 @@ class _BoxSearch:
     at_least_gap: int = _ENOUGH
     codes: list[int] = attrs.field(factory=list)
     witness: dict[str, Witness] = attrs.field(factory=dict)
+    settled: set[str] = attrs.field(factory=set)
 
     def run(self, root: Array, wanted: float, *, keeps: bool) -> CertifiedMap:
         parts, done = self.bounded(root, self.reader.postures.start(root)), list[_Parts]()
@@ -316,11 +316,12 @@ class _BoxSearch:
 
     def of_interest(self, parts: _Parts) -> NDArray[np.bool_]:
         """Boxes that may have a verdict that was neither excluded nor met."""
-        open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in self.witness]
+        open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in {*self.witness, *self.settled}]
         found = np.asarray(parts.possible[:, open_].any(axis=1)) & (parts.why >= 0)
         if self.lost or self.meets_fold:  # no proof of absence is left; where something is known a verdict is met
             found &= ~parts.loose
-        found[found] &= ~self.reader.meets_others(parts.boxes[found], parts.inner[found])
+        what = self.reader.meets_others(parts.boxes[found], parts.inner[found])
+        found[found] = (what == 0) | ((what == 2) & parts.possible[found, -1])  # still, forces may prove unique
         return found
 
     @property
@@ -350,12 +351,13 @@ class _BoxSearch:
             if key in self.witness or not len(found):
                 continue
             largest = found[np.argsort(-parts.volumes[found], kind="stable")][:_POINTS]
-            middles = _middles(parts.boxes[largest])
-            points = np.stack([middles, middles], axis=-1)
+            points = np.repeat(_middles(parts.boxes[largest])[..., None], 2, axis=-1)
             read = self.reader(points, parts.inner[largest])
             has_it = read.possible[:, place] & (read.why != len(self.reader.reasons))  # there is a posture
             for index in largest[has_it][:_TRIES]:
                 self.look(parts.boxes[index])
+            if (parts.why[found] == self.reader.known).any():  # no proof of absence is left, either
+                self.settled.add(key)
         lengths = ((parts.boxes[..., 1] - parts.boxes[..., 0]) / self.widths).max(axis=1, initial=0.0)
         return np.asarray(self.of_interest(parts) & (lengths > _NARROW))
 
@@ -423,12 +425,12 @@ class _BoxSearch:
 
     def reasons(self, parts: _Parts, unknown: Sequence[str]) -> tuple[Reason, ...]:
         """Why bounds are apart, or some verdicts neither absent nor met."""
-        names = (*self.reader.reasons, _SWITCHES, _BOUNDARIES)
+        names = (*self.reader.reasons, _BOUNDARIES, _SWITCHES, _SINGULAR)
         why, volumes = np.abs(parts.why), parts.volumes
         keys = [place for place, key in enumerate(CLOSED_KEYS) if key in unknown]
-        open_ = np.flatnonzero((why == 0) & parts.possible[:, keys].any(axis=1))
-        is_switch = self.reader.meets_others(parts.boxes[open_], parts.inner[open_])
-        why[open_] = np.where(is_switch, len(names) - 1, len(names))
+        why[(why == self.reader.known) & ~(is_asked := parts.possible[:, keys].any(axis=1))] = 0
+        open_ = np.flatnonzero((why == 0) & is_asked)
+        why[open_] = len(names) - 2 + self.reader.meets_others(parts.boxes[open_], parts.inner[open_])
         found = {}
         for text in dict.fromkeys(names[place - 1] for place in np.flatnonzero(np.bincount(why)) if place):
             chosen = np.isin(why, [place for place, name in enumerate(names, 1) if name == text])

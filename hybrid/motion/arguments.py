@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -22,11 +23,9 @@ from hybrid.contact.problem import check_inertia
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.consistency import check_consistency
 from hybrid.errors import ArgumentError, StateError
-from hybrid.tolerances import STEP_ERROR, SUMMED, Tolerances
+from hybrid.tolerances import NOTHING, STEP_ERROR, SUMMED, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hybrid.contact.branches import Branch
     from hybrid.contact.verdict import Selection
     from hybrid.dynamics import Dynamics, State
@@ -44,6 +43,8 @@ def _is_error(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
         raise ArgumentError(f"{attribute.name} must be a share above 0, {_COARSEST:g} at most, not {value!r}")
 
 
+FINE: Mapping[str, float] = {"DOP853": STEP_ERROR, "Radau": NOTHING}
+"""Errors per step with which either method gives event times to about 1e-11 over a few time units."""
 _COARSEST = 1e-2  # of a quantity in one step: with larger errors nothing is left of a motion of many steps
 
 

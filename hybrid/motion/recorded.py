@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hybrid.contact.modes import Mode
     from hybrid.contact.verdict import Selection, Verdict
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.arguments import Settings
     from hybrid.motion.springs import HandedOver
 
 
@@ -233,6 +234,8 @@ class AbstractMotion:
     handed_over : HandedOver or None
         The springs that took the place of rigid constraints at a singular configuration, and when; arcs from then on
         are those of its dynamics.
+    settings : Settings or None
+        How finely it was computed; None for time-stepping, and where a file of an earlier version does not say.
     """
 
     dynamics: Dynamics = attrs.field(repr=False)
@@ -252,6 +255,7 @@ class AbstractMotion:
     law: AbstractImpactLaw | None = None
     method: str = "event-driven"
     handed_over: HandedOver | None = None
+    settings: Settings | None = attrs.field(default=None, repr=False)
 
     def sample(self, t: Any) -> tuple[Array, Array]:
         """Positions and velocities at any times of the motion; after the jump where two arcs meet.

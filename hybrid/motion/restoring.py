@@ -21,10 +21,12 @@ from hybrid.contact.modes import Mode
 from hybrid.declaration.document import mechanism_from_toml
 from hybrid.dynamics.derive import derive
 from hybrid.errors import HybridError, StateError
+from hybrid.motion.arguments import Settings
 from hybrid.motion.numeric import Observation
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.springs import HandedOver
 from hybrid.motion.trajectory import Trajectory
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
@@ -228,6 +230,7 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
         v=whole.array("v", n),
         warnings=whole.texts("warnings"),
         handed_over=springs,
+        settings=_settings(whole),
     )
 
 
@@ -313,6 +316,20 @@ def _handed_over(whole: Entries) -> HandedOver | None:
     if not set(names) <= {constraint.name for constraint in realised.mechanism.constraint}:
         part.refuse("constraints", "constraints of its mechanism")
     return HandedOver(part.number("t"), names, realised)
+
+
+def _settings(whole: Entries) -> Settings | None:
+    item = whole.table.get("settings")
+    if item is None:
+        return None
+    part = whole.part("settings", item)
+    values: dict[str, Any] = {name: part.number(name, finite=False) for name in ("rtol", "atol", "max_step")}
+    values |= {name: int(part.number(name)) for name in ("max_events", "crowd", "burst")}
+    values |= {"stepper": part.text("stepper"), "zeno_rest": part.number("zeno_rest")}
+    try:
+        return Settings(**values, tolerances=Tolerances(**part.numbers("tolerances")))
+    except (TypeError, ValueError) as error:
+        whole.refuse("settings", f"those of a simulation ({error})")
 
 
 def _law(whole: Entries, given: AbstractImpactLaw | None) -> AbstractImpactLaw | None:

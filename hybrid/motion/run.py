@@ -392,6 +392,7 @@ class Run:
             arcs=tuple(self.arcs), events=_in_order(self.events), warnings=tuple(self.warnings),
             selection=self.selection, termination=termination, cause=f"{cause}: {detail}" if detail else cause,
             t_start=start.t, q_start=start.q, v_start=start.v, t=moment.t, q=moment.q, v=moment.v,
+            settings=self.context.settings,
         )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
+from hybrid.motion.arguments import FINE
 from hybrid.motion.numeric import Reference
 from hybrid.motion.steps import Step, step_along
 from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
@@ -39,7 +40,6 @@ _BEGINNING = NOTHING  # of the velocities: a slower slip has the direction in wh
 _SLOW = CLEAR  # of the velocities: slip above which a multiple of the one before no longer disturbs its direction
 _TURN = CENTRAL_STEP  # an angle, for a difference: its rounding is 1e-11 of the accelerations
 _NOISE = ROUNDING  # of the velocities: slip that implicit steps leave undetermined; the end of less is told by its rate
-_IMPLICIT = NOTHING  # relative error of Radau's method, with which event times are as accurate as with 1e-12 of DOP853
 _STIFF = 30.0  # a few steps at the limit of stability, 6, cost less than an implicit one
 _BRIEF = NOTHING  # of the time that has passed: over so short a time the deceleration is constant
 
@@ -130,7 +130,7 @@ def while_it_begins(watch: Watch, known: Mapping[str, Reference]) -> Settings:
             watch.floors[position] = _NOISE / _BEGINNING * known[guard.element].floor
     if not beginning:
         return watch.settings
-    return attrs.evolve(watch.settings, stepper="Radau", rtol=max(watch.settings.rtol, _IMPLICIT))
+    return attrs.evolve(watch.settings, stepper="Radau", rtol=max(watch.settings.rtol, FINE["Radau"]))
 
 
 def has_begun(watch: Watch, constraints: Constraints, step: Step, y: Array) -> bool:

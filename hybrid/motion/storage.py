@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
+    from hybrid.motion.arguments import Settings
     from hybrid.motion.recorded import Arc, Event
     from hybrid.motion.springs import HandedOver
     from hybrid.motion.trajectory import Trajectory
@@ -72,6 +73,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "warnings": list(trajectory.warnings),
         "energy": dict(trajectory.energy().as_mapping()),
         "handed_over": _handed_over_record(trajectory.handed_over),
+        "settings": _settings_record(trajectory.settings),
     }
     with Path(path).open("wb") as file:
         np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
@@ -130,6 +132,12 @@ def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
         return None
     declaration = mechanism_to_toml(springs.dynamics.mechanism)
     return {"t": springs.t, "constraints": list(springs.constraints), "mechanism": declaration}
+
+
+def _settings_record(settings: Settings | None) -> dict[str, Any] | None:
+    if settings is None:
+        return None
+    return attrs.asdict(settings, filter=lambda field, _: field.name != "sizes")  # a simulation finds them anew
 
 
 def _means(arc: Arc) -> dict[str, Any]:

@@ -161,6 +161,7 @@ def sensitivity(
     Parameters
     ----------
     trajectory : Trajectory
+        Computed as finely as by default, ``rtol`` and ``atol`` of 1e-12 at most (with Radau's method 1e-9).
     functional : Functional
     wrt : sequence of str
         Parameters (those computed from them follow, unless they are named, too), and coordinates and velocities of the

@@ -39,6 +39,7 @@ from hybrid.analysis.sensitivities.smoothness import check_end, check_smooth
 from hybrid.analysis.sensitivities.surfaces import EventSurface, event_surfaces, is_spatial, with_limits
 from hybrid.contact.table import rows_of
 from hybrid.errors import ComputationError
+from hybrid.motion.arguments import FINE
 from hybrid.motion.recorded import MOMENT, Event, EventKind, Termination
 from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, ROUNDING, SQUARED
 
@@ -229,7 +230,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
     Replay, or Refusal
         The latter where a derivative does not exist.
     """
-    refusal = _unfinished(trajectory)
+    refusal = _coarse(trajectory) or _unfinished(trajectory)
     if refusal is not None:
         return refusal
     arcs, law, parameters = trajectory.arcs, trajectory.law, trajectory.parameters
@@ -300,6 +301,19 @@ def _vanishing(system: ModeSystem, arc: Arc, end: int) -> dict[str, Array]:
         if sizes[end if end == 0 else -2] <= _VANISHED * np.max(sizes):
             found[part.name] = own[-1]
     return found
+
+
+def _coarse(trajectory: Trajectory) -> Refusal | None:
+    # A spatial slip ends at 1e-9 of the velocities, and of that its direction must be known, to a few digits. Of events
+    # known less finely some seem to graze, or to be none that the law of impacts gives.
+    settings = trajectory.settings
+    if settings is None or max(settings.rtol, settings.atol) <= (most := FINE[settings.stepper]):
+        return None
+    reason = (
+        f"the motion was computed with rtol={settings.rtol:g} and atol={settings.atol:g}, so that its events are known "
+        f"too coarsely for derivatives: simulate with {settings.stepper} and {most:g} at most for both"
+    )
+    return Refusal(trajectory.t_start, reason, is_proven=False)
 
 
 def _unfinished(trajectory: Trajectory) -> Refusal | None:

@@ -1,5 +1,7 @@
 """Where no derivative exists the answer says so, with time and reason; and what is asked wrongly is an error."""
 
+import re
+
 import attrs
 import numpy as np
 import pytest
@@ -236,6 +238,39 @@ def test_an_integrand_without_bounds(integrand, t, reason):
     found = refusal_of(motion, Functional(integrand), ["g"])
     assert reason in found.reason
     assert t[0] <= found.t <= t[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(rtol=1e-6, atol=1e-6), "rtol=1e-06 and atol=1e-06, .* simulate with DOP853 and 1e-12 at most"),
+        (Settings(rtol=1e-11), "rtol=1e-11 and atol=1e-14, "),
+        (Settings(atol=1e-11), "rtol=1e-12 and atol=1e-11, "),
+        (Settings(stepper="Radau", rtol=1e-8), "rtol=1e-08 and atol=1e-14, .* with Radau and 1e-09 at most"),
+    ],
+)
+def test_a_coarse_motion_is_refused_before_its_events_are_judged(settings, told):
+    motion = simulate(
+        dynamics_of("bouncing_ball"), State([1.0], [0.0]), t_end=0.6, law=NewtonImpact(), settings=settings
+    )
+    found = refusal_of(motion, Functional(terminal="y"), ["e"])
+    assert re.search(told, found.reason)
+    assert (found.t, found.is_proven) == (0.0, False)
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(rtol=1e-12, atol=1e-12), Settings(stepper="Radau", rtol=1e-9, atol=1e-9)]
+)
+def test_a_motion_just_fine_enough_has_its_derivative(settings):
+    motion = simulate(
+        dynamics_of("bouncing_ball"), State([1.0], [0.0]), t_end=0.6, law=NewtonImpact(), settings=settings
+    )
+    # thrown up with e g s at s = sqrt(2/g) it is at e g s (0.6 - s) - g (0.6 - s)^2/2
+    g, e = 9.81, 0.8
+    s = np.sqrt(2 / g)
+    found = sensitivity(motion, Functional(terminal="y"), ["e", "g"])
+    slope = e * (s * 0.6 - s**2) + (e * g * (0.6 - 2 * s) + g * (0.6 - s)) * (-s / (2 * g)) - (0.6 - s) ** 2 / 2
+    assert found.gradient == pytest.approx({"e": g * s * (0.6 - s), "g": slope}, rel=1e-10)
 
 
 def test_differences_of_an_integrand_with_a_kink_and_a_peak():

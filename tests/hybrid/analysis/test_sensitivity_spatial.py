@@ -140,6 +140,42 @@ def test_a_spatial_slip_begins_where_static_friction_is_reached():
     assert not isinstance(saltation_matrix(puck, motion.events[0]), Refusal)
 
 
+TURNING = {"x": -0.056, "y": -0.07, "x_dot": -1.62, "y_dot": -0.937, "gap.p": 0, "gap_dot.p": 0}
+
+
+def turning_particle():
+    """Its slip turns before it ends, at an equilibrium of its direction beside another one that repels."""
+    spring, bowl = "m*g*z + 1.1765*(x**2 + 2*y**2)", "z + 0.1*x**2 - 0.05*sin(y)"
+    tangent = ["x + 0.3*y", "y - 0.275*t"]
+    return derive(
+        Mechanism(
+            name="turning_particle",
+            coordinates=["x", "y", "z"],
+            parameters={"m": 1.918, "g": 9.81, "mu": 0.339},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2 + z_dot**2)/2", potential=spring),
+            forces={"x": "1.942*sin(1.981*t)", "y": "0.275*x_dot", "z": "-1.942*x"},
+            contact=[Contact(name="p", gap=bowl, tangent=tangent, friction="mu*(1 + 0.275*sin(x)**2)")],
+        )
+    )
+
+
+def test_the_end_of_a_spatial_slip_at_the_coarsest_errors():
+    particle = turning_particle()
+    start = solve_state(particle, TURNING)
+
+    def followed(mu, rtol, atol):
+        settings = Settings(rtol=rtol, atol=atol)
+        return simulate(particle, start, t_end=0.6, parameters={"mu": mu}, settings=settings)
+
+    motion = followed(0.339, 1e-12, 1e-12)
+    assert [event.kind.value for event in motion.events] == ["slip end"]
+    found = sensitivity(motion, Functional(terminal="x"), ["mu"], pins=TURNING)
+    # differences of order four, with steps of 1e-3: truncation is about 1e-9
+    ends = {k: followed(0.339 + k * 1e-3, 1e-12, 1e-14).q[0] for k in (-2, -1, 1, 2)}
+    slope = (8 * (ends[1] - ends[-1]) - (ends[2] - ends[-2])) / 12e-3
+    assert found.gradient["mu"] == pytest.approx(slope, rel=1e-7)
+
+
 @pytest.mark.parametrize("law", [NewtonImpact(), pytest.param(EnergeticImpact(), marks=pytest.mark.long)])
 def test_a_spinning_ball_bounces_twice(law):
     ball = dynamics_of("spatial_ball")

@@ -1,11 +1,13 @@
 """A motion survives a file, and a file that is no motion is refused."""
 
+import json
+
 import attrs
 import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Functional, State, StateError, derive, sensitivity, simulate
+from hybrid import Functional, Settings, State, StateError, Tolerances, derive, sensitivity, simulate
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
 from hybrid.motion import load, save
@@ -31,6 +33,27 @@ def test_a_motion_is_the_same_after_saving_and_loading(motion, tmp_path):
     arc = read.arcs[2]
     middle = (arc.start + arc.end) / 2
     assert np.array_equal(read.forces(arc, middle).lambda_N, motion.forces(motion.arcs[2], middle).lambda_N)
+
+
+def with_record(path, change):
+    """The file with its record changed in place."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    record = json.loads(str(arrays["record"]))
+    change(record)
+    np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
+
+
+def test_settings_are_kept_and_may_be_missing(tmp_path):
+    ball, path = derive(mechanisms.load("bouncing_ball")), tmp_path / "ball.npz"
+    settings = Settings(stepper="Radau", rtol=1e-6, crowd=40, tolerances=Tolerances(gap=1e-8))
+    save(simulate(ball, State([1.0], [0.0]), t_end=0.3, settings=settings), path)
+    assert load(path).settings == settings
+    with_record(path, lambda record: record["settings"].update(rtol=0.5))
+    with pytest.raises(StateError, match=r"settings must be those of a simulation \(rtol must be a share"):
+        load(path)
+    with_record(path, lambda record: record.pop("settings"))  # as in files of earlier versions
+    assert load(path).settings is None
 
 
 def test_other_files_are_refused(tmp_path):

@@ -154,9 +154,14 @@ def settling_aim(point: Point, part: ElementMode) -> Array:
     Returns
     -------
     array, (2,)
+
+    Raises
+    ------
+    NoDerivative
+        The mode has no limit direction: the slip was more than rounding where the motion ended it.
     """
     left, turned = _left(point, part), _turned(point, part)
-    direction = np.ravel(point.system.limits[part.name])
+    direction = _limit(point, part)
     return np.asarray(direction - (turned @ direction) / (turned @ left) * left)
 
 
@@ -186,8 +191,15 @@ def settled_jump(point: Point, part: ElementMode) -> Jump:
     return Jump(np.array(point.at.y[0]), slopes)
 
 
+def _limit(point: Point, part: ElementMode) -> Array:
+    if part.name not in point.system.limits:
+        reason = f"the slip of {part.name!r} ends at a size at which its direction in the limit does not show"
+        raise NoDerivative(reason, float(point.at.t[0]), is_proven=False)
+    return np.ravel(point.system.limits[part.name])
+
+
 def _left(point: Point, part: ElementMode) -> Array:
-    direction = np.ravel(point.system.limits[part.name])
+    direction = _limit(point, part)
     return np.array([-direction[1], direction[0]])
 
 

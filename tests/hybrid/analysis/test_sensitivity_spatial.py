@@ -1,5 +1,6 @@
 """Derivatives through the beginning and the end of a spatial slip, against closed forms and by three roads."""
 
+import attrs
 import numpy as np
 import pytest
 
@@ -174,6 +175,16 @@ def test_the_end_of_a_spatial_slip_at_the_coarsest_errors():
     ends = {k: followed(0.339 + k * 1e-3, 1e-12, 1e-14).q[0] for k in (-2, -1, 1, 2)}
     slope = (8 * (ends[1] - ends[-1]) - (ends[2] - ends[-2])) / 12e-3
     assert found.gradient["mu"] == pytest.approx(slope, rel=1e-7)
+
+
+def test_a_slip_that_ends_too_coarsely_for_a_direction_is_refused():
+    # a file of an earlier version does not say how coarse its motion is
+    particle = turning_particle()
+    motion = simulate(particle, solve_state(particle, TURNING), t_end=0.6, settings=Settings(rtol=1e-9, atol=1e-9))
+    found = sensitivity(attrs.evolve(motion, settings=None), Functional(terminal="x"), ["mu"], pins=TURNING)
+    assert "direction in the limit does not show" in found.refusal.reason
+    assert not found.refusal.is_proven
+    assert "computed with rtol=1e-09" in sensitivity(motion, Functional(terminal="x"), ["mu"]).refusal.reason
 
 
 @pytest.mark.parametrize("law", [NewtonImpact(), pytest.param(EnergeticImpact(), marks=pytest.mark.long)])

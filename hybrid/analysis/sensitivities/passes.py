@@ -324,7 +324,8 @@ class Integrand:
             _, slopes = self.over(segment)
             finite = np.isfinite(slopes).reshape(len(segment.at.t), -1).all(axis=1)
             if not finite.all():
-                return Refusal(float(segment.at.t[np.argmin(finite)]), "the integrand has no finite derivative")
+                t = float(segment.at.t[np.argmin(finite)])
+                return Refusal(t, "the integrand has no finite derivative", is_proven=False)  # it may only overflow
             if (pole := _pole(segment, slopes)) is not None:
                 return Refusal(pole, "the integrand or its derivative grows beyond bounds")
             found = jump_met("the integrand", self.along.switches, segment)
@@ -336,7 +337,7 @@ class Integrand:
                 return Refusal(event_group.t, reason)
         value, slope = self.terminal_at(motion.t_end, motion.end)
         if not (np.isfinite(slope).all() and np.isfinite(value)):
-            return Refusal(motion.t_end, "the terminal term has no finite value or derivative")
+            return Refusal(motion.t_end, "the terminal term has no finite value or derivative", is_proven=False)
         return None
 
 

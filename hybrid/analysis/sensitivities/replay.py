@@ -127,7 +127,8 @@ def _unresolved(segment: Segment, measure: Integrand | None) -> NDArray[np.bool_
     if measure is not None:
         values = measure.values(segment.at)
         if not np.isfinite(values).all():
-            raise NoDerivative("the integrand has no finite value", float(segment.at.t[np.argmin(np.isfinite(values))]))
+            t = float(segment.at.t[np.argmin(np.isfinite(values))])
+            raise NoDerivative("the integrand has no finite value", t, is_proven=False)  # it may only overflow
         values = values.reshape(S, STAGES)
         size = max(float(np.max(np.abs(values), initial=0.0)), SLOW * measure.size)
         coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size

@@ -231,6 +231,7 @@ def test_an_integrand_that_jumps():
         ("sqrt(abs(y_dot))", (0.05, 0.15), "beyond bounds"),
         ("log(y_dot)", (0.1, 0.2), "no finite value"),
         ("exp(4000*t)", (0.1, 0.4), "no finite value"),
+        ("1e308*(1 + y)*10", (0, 0.1), "no finite value"),
     ],
 )
 def test_an_integrand_without_bounds(integrand, t, reason):
@@ -238,6 +239,13 @@ def test_an_integrand_without_bounds(integrand, t, reason):
     found = refusal_of(motion, Functional(integrand), ["g"])
     assert reason in found.reason
     assert t[0] <= found.t <= t[1]
+    assert found.is_proven == (reason == "beyond bounds")  # a number may only be too large for the machine
+
+
+def test_a_terminal_term_that_overflows():
+    motion = simulate(dynamics_of("bouncing_ball"), State([1.0], [1.0]), t_end=0.4)
+    found = refusal_of(motion, Functional(terminal="1e308*(1 + y)*10"), ["g"])
+    assert not found.is_proven
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from hybrid.contact.impacts.impulse_lcp import (
 from hybrid.contact.impacts.routh import end_of_compression, end_of_restitution, routh_path, tangential_impulse
 from hybrid.contact.impacts.routh_spatial import spatial_impulses
 from hybrid.contact.impacts.spatial_jump import spatial_jumps, with_derivatives
+from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ArgumentError, ComputationError
 from hybrid.expressions import Dual, NotDifferentiable, plain, tie_means
@@ -166,8 +167,9 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
     restitution: float | None = attrs.field(default=None, validator=attrs.validators.optional(_is_coefficient))
 
     def coefficients(self, problem: ImpactProblem) -> NDArray[np.float64]:
-        """Coefficient of every force element, (number of force elements,)."""
-        return problem.restitution if self.restitution is None else np.full(len(problem.elements), self.restitution)
+        """Coefficient of every force element, (number of force elements,); constraints have none."""
+        is_contact = np.array([element.kind is ElementKind.CONTACT for element in problem.elements])
+        return problem.restitution if self.restitution is None else np.where(is_contact, self.restitution, 0.0)
 
 
 @checks_arguments

@@ -69,3 +69,12 @@ def test_a_motion_goes_on_beside_a_smooth_rail(law):
     motion = simulate(rough, start, t_end=0.3, law=law)
     assert motion.termination is Termination.END_TIME
     assert motion.events[0].t == pytest.approx(0.1 / 3, abs=1e-9)
+
+
+@pytest.mark.parametrize("law", [PoissonImpact, EnergeticImpact])
+def test_a_coefficient_for_all_contacts_is_none_of_a_rail(law):
+    dynamics = carriage("0.25")
+    state = solve_state(dynamics, PINS)
+    given, declared = (resolve_impact(dynamics, state, law=law(e)) for e in (0.5, None))
+    np.testing.assert_allclose(given.v_after, declared.v_after, rtol=1e-14)
+    assert given.impulse_N == declared.impulse_N

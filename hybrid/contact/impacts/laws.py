@@ -29,7 +29,7 @@ from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.crossing import crossing
 from hybrid.errors import ArgumentError, ComputationError
 from hybrid.expressions import Dual, NotDifferentiable, plain, tie_means
-from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, SUMMED
+from hybrid.tolerances import AGREEING, CANCELLED, NOTHING, RESOLVED, ROUNDING, SUMMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_MOST = 4.0  # the share exceeds 1 where contacts exchange energy; 4 was never reached with e <= 1
+_UNMET = "contacts jam: no impulses of restitution release the work that the energetic law allows"
 _CLOSE = SUMMED  # shares that agree so well are one
 _MET = NOTHING  # of the energies: a limit of the law is met
 _ROUNDING = CANCELLED  # of the energies that are added and subtracted
@@ -48,7 +48,8 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
 
     The restitution has normal impulses of at least ``share * e`` times those of compression (Glocker and Pfeiffer
     1995), where the share is such that the normal work released is ``sum e^2`` times the one stored (Stronge 1990),
-    or less where energy would appear.
+    or less where energy would appear. Where contacts jam, every share may release less: if none moves anything, the
+    answer is the compression alone, and says so.
 
     Parameters
     ----------
@@ -66,7 +67,8 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     Raises
     ------
     ComputationError
-        No impulses satisfy the law and Coulomb's law together.
+        No impulses satisfy the law and Coulomb's law together; or every share releases less than the law allows, and
+        velocities hang on the share.
 
     Examples
     --------
@@ -84,9 +86,10 @@ def scaled_restitution(problem: ImpactProblem, compression: Array, e: Array) -> 
     preload = e * compression[problem.normals]
     if not preload.any():
         return Impulses(compression, ())
-    share = _largest_share(problem, compression, preload, e)
+    share, is_met = _largest_share(problem, compression, preload, e)
     answer = joint_impulse(problem, problem.velocities_after(compression), preload=share * preload)
-    return attrs.evolve(answer, values=compression + answer.values)
+    said = () if is_met else (f"{_UNMET}, and none moves anything: the answer is the compression alone",)
+    return attrs.evolve(answer, values=compression + answer.values, warnings=(*answer.warnings, *said))
 
 
 def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDArray[Any]) -> NDArray[Any]:
@@ -95,7 +98,9 @@ def _with_derivatives(problem: ImpactProblem, compression: NDArray[Any], e: NDAr
     if len(problem.elements) == 1 or not plain(preload).any():  # the share is one: a contact has its own work alone
         return np.asarray(compression + joint_impulse(problem, gamma, preload=preload).values)
     known = (problem.plain, plain(gamma), plain(compression), plain(e))
-    share = _largest_share(known[0], known[2], plain(preload), known[3])
+    share, is_met = _largest_share(known[0], known[2], plain(preload), known[3])
+    if not is_met:
+        return compression
     fixed = joint_impulse(problem, gamma, preload=share * preload).values
     varied = Dual(share, np.ones((1,) * np.ndim(compression[0].d)))
     moved = joint_impulse(problem.plain, known[1], preload=varied * plain(preload)).values
@@ -120,25 +125,51 @@ def _excesses(problem: ImpactProblem, gamma: Array, compression: Array, e: Array
     return released - allowed, total @ (problem.gamma + problem.G @ total / 2)
 
 
-def _largest_share(problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> float:
-    """The share of restitution at which the energy turns to exceed the law; where it jumps, the last one below."""
+def _largest_share(problem: ImpactProblem, compression: Array, preload: Array, e: Array) -> tuple[float, bool]:
+    """The share of restitution at which the energy turns to exceed the law; where it jumps, the last one below.
+
+    It exceeds 1 where contacts exchange energy. The share 0 and False where restitution moves nothing.
+    """
     gamma, size = problem.velocities_after(compression), _energy(problem, compression)
+
+    def impulses(share: float) -> Array:
+        asked = impulse_question(problem, gamma, share * preload)
+        return solved_impulses(problem, gamma, asked)
 
     def excess(share: float) -> float:
         """By how much the energy exceeds the law, relative; 0 if within rounding of it."""
-        asked = impulse_question(problem, gamma, share * preload)
-        P = solved_impulses(problem, gamma, asked)
-        excess = float(max(_excesses(problem, gamma, compression, e, P))) / size
+        excess = float(max(_excesses(problem, gamma, compression, e, impulses(share)))) / size
         return 0.0 if abs(excess) <= _ROUNDING else excess
 
-    at_one = excess(1.0)
-    if at_one == 0.0 or (at_one < 0.0 and excess(_MOST) <= 0.0):
-        return 1.0 if at_one == 0.0 else _MOST
+    if (at_one := excess(1.0)) == 0.0:
+        return 1.0, True
     # nothing is given back at the share 0: what exceeds the law there is rounding beyond that of the sums
     if at_one > 0.0 and excess(0.0) >= 0.0:
-        return 0.0
-    share = crossing(excess, *((0.0, 1.0) if at_one > 0.0 else (1.0, _MOST)), xtol=_CLOSE, rtol=_CLOSE)
-    return share if excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)
+        return 0.0, True
+    low, high, at_low = (0.0, 1.0, -1.0) if at_one > 0.0 else (1.0, 2.0, at_one)
+    if at_one < 0.0 and _moves_nothing(problem, impulses(1.0)):
+        return 0.0, False  # and so at all shares: these impulses in proportion obey the same conditions
+    while (at_high := excess(high)) < 0.0:
+        # the energy grows with the square of impulses that move anything: it exceeds the law in the end, or they jam
+        grows, P = at_high > (1 - _MET) * at_low, impulses(high)
+        if not grows and _is_jam(problem, P, P - impulses(low), (high - low) * preload):
+            raise ComputationError(f"{_UNMET}, and velocities hang on them; Poisson's law states them")
+        low, high, at_low = high, 2 * high, at_high
+    share = crossing(excess, low, high, xtol=_CLOSE, rtol=_CLOSE)
+    return (share if excess(share) <= 0.0 else max(share - 4 * _CLOSE * (1 + share), 0.0)), True
+
+
+def _is_jam(problem: ImpactProblem, P: Array, way: Array, least: Array) -> bool:
+    """Whether impulses ``P`` may grow along ``way`` without end: it moves nothing, and obeys the laws by itself."""
+    normals, rounding = problem.normals, ROUNDING * np.max(np.abs(way))
+    pressing = np.sign(P[normals]) * way[normals]  # a rail may press to either side
+    along = np.array([np.linalg.norm(way[list(element.tangential)]) for element in problem.elements])
+    within = np.all(pressing >= least - rounding) and np.all(along <= problem.friction * pressing + rounding)
+    return bool(within) and _moves_nothing(problem, way)
+
+
+def _moves_nothing(problem: ImpactProblem, P: Array) -> bool:
+    return bool(np.all(np.abs(problem.G @ P) <= ROUNDING * (np.abs(problem.G) @ np.abs(P))))
 
 
 def _energy(problem: ImpactProblem, compression: Array) -> float:
@@ -262,8 +293,8 @@ class EnergeticImpact(AbstractRestitutionLaw):
     One contact follows the path of Routh, through slip, stick and reversal. Its work of restitution is the net one: a
     second compression, which the slip of a spatial contact may turn to, is passed, and what it takes is released again.
     Several contacts compress by one complementarity problem and restitute with impulses scaled so that the normal work
-    meets the law and no energy appears. Friction cones of several spatial contacts are replaced by pyramids, which the
-    result says.
+    meets the law and no energy appears; contacts that jam may release less, of which ``scaled_restitution`` tells.
+    Friction cones of several spatial contacts are replaced by pyramids, which the result says.
 
     Attributes
     ----------

@@ -265,6 +265,7 @@ def bound_boxes(
     bounds: Batch,
     counts: Codes,
     possible: Marks,
+    hangs: Marks,
     unmet: Codes,
 ) -> None:
     """Sets of modes that are possible in each box, and bounds of their shares of it.
@@ -285,6 +286,8 @@ def bound_boxes(
         Overwritten: how many sets; 0 where nothing is known.
     possible : array of bool, (N, 3)
         Overwritten: which of ``CLOSED_KEYS`` may occur in the closed box.
+    hangs : array of bool, (N, f)
+        Overwritten: functions without a sign on which the sets hang.
     unmet : array of int64, (N,)
         Overwritten: why nothing is known. The number, from one on, of a required clause that is not proved positive,
         its negative where it is proved not to be; one more than there are for too many open signs, two more for
@@ -323,8 +326,7 @@ def bound_boxes(
                     _look_for_verdicts(modes, roles, clauses, same, alive, open_, unknown, signs, of, room, verdicts)
                 elif gate == 1 or n_unknown > _MOST_UNKNOWN:
                     verdicts[0] = not has_certain
-        counts[n], unmet[n] = 0, why
-        possible[n, :] = verdicts
+        counts[n], unmet[n], possible[n, :], hangs[n, :] = 0, why, verdicts, False
         if why == 0 and gate == -1:
             counts[n], codes[n, 0], bounds[n, 0, 0], bounds[n, 0, 1] = 1, PENETRATING, 1.0, 1.0
         elif why == 0 and _n_patterns(zeros[n], functions[:n_unknown]) > MAX_PATTERNS:
@@ -349,6 +351,7 @@ def bound_boxes(
                 codes[n],
                 bounds[n],
             )
+            hangs[n, unknown] = True
             if n_unknown == 0 and counts[n] == 1 and verdicts.any():
                 unmet[n] = required.shape[0] + 3
             if counts[n] != 1 and (counts[n] == 0 or _n_patterns(zeros[n], unknown) > 1 << n_unknown):

@@ -49,6 +49,9 @@ class BoxBounds:
         How many sets there are; 0 where nothing is known.
     possible : array of bool, (N, 3)
         Which of ``CLOSED_KEYS`` may occur in the closed box.
+    across : array of bool, (N, k)
+        Along which axes every function rises or falls whose zeros are left out: none fills a part of a slice that keeps
+        such an axis. All, where the sets hold in the whole closed box; none, where nothing is known.
     bends : array, (N, k)
         How much slopes along each axis vary, times half its length; NaN where that is unknown, minus infinity where no
         division helps.
@@ -63,6 +66,7 @@ class BoxBounds:
     bounds: Array
     counts: NDArray[np.int64]
     possible: NDArray[np.bool_]
+    across: NDArray[np.bool_]
     bends: Array
     inner: Array
     why: NDArray[np.int64]
@@ -117,7 +121,7 @@ class BoxReader:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
-        shares, bends, is_broken, zeros = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
+        shares, bends, is_broken, zeros, steep = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
         open_ = np.flatnonzero((shares[:, self.needed, 0] != 1.0).any(axis=1))
         if len(open_):  # without what else is undefined there
             own, own_bends, *_ = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
@@ -128,27 +132,28 @@ class BoxReader:
         codes = np.zeros((n, MAX_PATTERNS), dtype=np.int64)
         bounds, counts = np.zeros((n, MAX_PATTERNS, 2)), np.zeros(n, dtype=np.int64)
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
-        why = np.zeros(n, dtype=np.int64)
+        hangs, why = np.zeros(zeros.shape, dtype=np.bool_), np.zeros(n, dtype=np.int64)
         zeros[:, ~self.may_vanish] = 0
-        bound_boxes(shares, zeros, *self.conditions, codes, bounds, counts, possible, why)
+        bound_boxes(shares, zeros, *self.conditions, codes, bounds, counts, possible, hangs, why)
+        across = (steep | ~(hangs & (zeros == 0))[..., None]).all(axis=1) & (counts != 0)[:, None]
         has_zeros = why == len(self.reasons) - 3
         why[((why == 0) | has_zeros) & is_broken & (counts != 1)] = len(self.reasons) - 1
         if not is_proved.all():
-            counts[~is_proved], possible[~is_proved] = 0, True
+            counts[~is_proved], possible[~is_proved], across[~is_proved] = 0, True, False
             bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
             why[~is_proved] = len(self.reasons)
             is_void = ~is_proved
             is_void[is_void] = self.postures.are_unreachable(boxes[is_void])
             codes[is_void, 0], bounds[is_void, 0], counts[is_void] = UNREACHABLE, 1.0, 1
-            possible[is_void], why[is_void] = False, 0
-        return BoxBounds(codes, bounds, counts, possible, bends, inner, why)
+            possible[is_void], across[is_void], why[is_void] = False, True, 0
+        return BoxBounds(codes, bounds, counts, possible, across, bends, inner, why)
 
     def _shares(
         self, tape: Tape, slope_tape: Tape, boxes: Array, states: Array, inner: Array, is_proved: NDArray[np.bool_]
-    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_]]:
         """Bounds of the shares of boxes in which functions are positive; how slopes vary; where something jumps.
 
-        And 1 where zeros may fill a part of a box, as no slope has a sign; 2 where they fill it.
+        And 1 where zeros may fill a part of a box, as no slope has a sign; 2 where they fill it; which slopes have one.
         """
         values, broken = tape(states)
         values[~is_proved] = (-np.inf, np.inf)
@@ -157,9 +162,10 @@ class BoxReader:
         shares[..., 0], shares[..., 1] = values[..., 0] > 0.0, values[..., 1] >= 0.0
         bends = np.full((n, self.n_axes), np.nan)
         zeros = np.where((values == 0.0).all(axis=-1), 2, np.where(shares[..., 0] != shares[..., 1], 1, 0))
+        steep = np.zeros((n, n_functions, self.n_axes), dtype=np.bool_)
         open_ = np.flatnonzero(zeros.any(axis=-1))
         if not len(open_):
-            return shares, bends, broken, zeros
+            return shares, bends, broken, zeros, steep
         centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
         at_centres, is_met = self._at_points(tape, centres, inner[open_])
         slopes, broken_slopes = slope_tape(states[open_])
@@ -173,9 +179,10 @@ class BoxReader:
         with np.errstate(invalid="ignore", over="ignore"):
             variation = np.where(is_open[..., None], slopes[..., 1] - slopes[..., 0], 0.0).max(axis=1) * half
         bends[open_] = np.where(is_broken[:, None] | ~np.isfinite(variation), np.nan, variation)
-        is_steep = ((slopes > 0.0).all(axis=-1) | (slopes < 0.0).all(axis=-1)).any(axis=-1)
-        zeros[open_] *= is_open & (is_broken[:, None] | ~is_steep)
-        return shares, bends, broken, zeros
+        has_sign = (slopes > 0.0).all(axis=-1) | (slopes < 0.0).all(axis=-1)
+        steep[open_] = has_sign & ~is_broken[:, None, None]
+        zeros[open_] *= is_open & ~steep[open_].any(axis=-1)
+        return shares, bends, broken, zeros, steep
 
     def _at_points(self, tape: Tape, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""

@@ -86,7 +86,11 @@ class CertifiedMap(AbstractDisplayed):
     parts : array, (boxes, number of axes, 2)
         Their ends.
     region : array of int, (boxes,)
-        Number of the only region of each in the order of ``regions``, -1 where several are possible.
+        Number of the only region of each in the order of ``regions``, -1 where several are possible. It holds up to
+        states without volume, at which a function vanishes.
+    across : array of bool, (boxes, number of axes)
+        Axes of which a slice has to keep one, so that those states have no area in it, either; none where nothing is
+        known.
     branch : PostureBranch or None
         The branch of postures that it is about; None where the pins fix the posture by linear equations.
     reasons : tuple of Reason
@@ -109,6 +113,7 @@ class CertifiedMap(AbstractDisplayed):
     boxes: int
     parts: Array = attrs.field(repr=False)
     region: NDArray[np.intp] = attrs.field(repr=False)
+    across: NDArray[np.bool_] = attrs.field(repr=False)
     branch: PostureBranch | None = None
     reasons: tuple[Reason, ...] = ()
     is_interrupted: bool = False
@@ -155,7 +160,8 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     Returns
     -------
     CertifiedMap
-        Of the other axes. Shares are those of the slice: a box with several possible regions counts for all of them.
+        Of the other axes. Shares are those of the slice: a box with several possible regions counts for all of them;
+        one in which the zeros of a function may fill the slice is ``undecided``.
         What is proved absent is so in the slice, too; witnesses lie elsewhere and are left out.
 
     Raises
@@ -181,7 +187,9 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
         low, high = certified.parts[:, axes[name], 0], certified.parts[:, axes[name], 1]
         is_last = value >= certified.axes[axes[name]].high
         meets &= (low <= value) & ((value <= high) if is_last else (value < high))
-    parts, region = certified.parts[meets][:, kept], certified.region[meets]
+    parts, across = certified.parts[meets][:, kept], certified.across[meets][:, kept]
+    is_known = across.any(axis=-1)
+    region = np.where(is_known, certified.region[meets], -1)
     left = tuple(certified.axes[place] for place in kept)
     widths = np.array([axis.width for axis in left])
     areas = np.prod((parts[..., 1] - parts[..., 0]) / widths, axis=-1)
@@ -191,8 +199,10 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
         name: (share * (1.0 - _ROUNDING), min(1.0, (share + undecided) * (1.0 + _ROUNDING)))
         for name, share in shares.items()
     }
+    loose = min(1.0, float(areas[~is_known].sum()) * (1.0 + _ROUNDING))
+    bounds["undecided"] = (0.0, loose)
     order = sorted((name for name, (_, high) in bounds.items() if high > 0.0), key=lambda name: -bounds[name][1])
-    numbers = np.array([order.index(name) if name in order else -1 for name in bounds] + [-1])
+    numbers = np.array([order.index(name) if name in order else -1 for name in certified.regions] + [-1])
     return attrs.evolve(
         certified,
         axes=left,
@@ -206,6 +216,7 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
         boxes=len(parts),
         parts=parts,
         region=numbers[region],
+        across=across,
     )
 
 

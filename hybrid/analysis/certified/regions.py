@@ -183,6 +183,7 @@ class _Parts:
     low: Array
     high: Array
     possible: NDArray[np.bool_]
+    across: NDArray[np.bool_]
     bends: Array
     loose: NDArray[np.bool_]
     inner: Array
@@ -363,16 +364,14 @@ class _BoxSearch:
 
     def look(self, box: Array) -> None:
         """The verdict in the middle of a box, kept if it is one in question."""
-        middle = _middles(box)
-        verdict = self.swept.verdict(*middle)
+        verdict = self.swept.verdict(*(middle := _middles(box)))
         if verdict in CLOSED_KEYS and verdict not in self.witness:
             place = {axis.name: float(value) for axis, value in zip(self.swept.axes, middle, strict=True)}
             self.witness[verdict] = Witness(place, self.ends(box))
 
     def bounded(self, boxes: Array, inner: Array) -> _Parts:
         """Bound boxes in batches, and number the sets of modes that are met."""
-        starts = range(0, len(boxes), _BATCH)
-        pieces = [self._bounded(boxes[k : k + _BATCH], inner[k : k + _BATCH]) for k in starts]
+        pieces = [self._bounded(boxes[k : k + _BATCH], inner[k : k + _BATCH]) for k in range(0, len(boxes), _BATCH)]
         return pieces[0].joined(pieces[1:])
 
     def _bounded(self, boxes: Array, inner: Array) -> _Parts:
@@ -387,8 +386,8 @@ class _BoxSearch:
             is_it = is_listed & (codes == code)
             shares[..., place] = np.where(is_it[..., None], found.bounds[:, :most], 0.0).sum(axis=1).T
         low, high = shares * volumes[:, None]
-        is_loose = found.counts == 0
-        return _Parts(boxes, volumes, low, high, found.possible, found.bends, is_loose, found.inner, found.why)
+        loose, across = found.counts == 0, found.across
+        return _Parts(boxes, volumes, low, high, found.possible, across, found.bends, loose, found.inner, found.why)
 
     def finished(self, pieces: Sequence[_Parts], wanted: float, *, is_interrupted: bool = False) -> CertifiedMap:
         parts = pieces[0].joined(pieces[1:])
@@ -416,6 +415,7 @@ class _BoxSearch:
             evaluations=self.evaluations,
             boxes=len(parts.boxes),
             parts=parts.boxes,
+            across=parts.across,
             region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
             branch=self.swept.branch,
             reasons=self.reasons(parts, [key for key, is_absent in absent.items() if is_absent is None]),

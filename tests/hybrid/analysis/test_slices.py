@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hybrid import select, sliced, solve_state
+from hybrid import derive, mechanism_from_toml, select, sliced, solve_state
 from hybrid.analysis import Axis, certified_map
 from hybrid.cli import main
 from hybrid.errors import StateError
@@ -103,3 +103,52 @@ def test_the_command_draws_and_records_a_slice(capsys, tmp_path):
     low, high = answer["slice"]["regions"]["none"]
     assert low <= 0.0444 <= high  # 1e-4 of the share that the exact curves give in the guide to maps
     assert picture.stat().st_size > 5000
+
+
+BLOCK = """
+name = "block"
+coordinates = ["x", "y"]
+[parameters]
+F = 1
+m = 1
+mu = 1
+[dynamics]
+kinetic = "m*(x_dot**2 + y_dot**2)/2"
+[forces]
+y = "{force}"
+[[contact]]
+name = "tip"
+gap = "y"
+friction = "mu"
+{slip}
+"""
+BOX = [Axis("F", -1, 1), Axis("m", 1, 2), Axis("mu", 0.1, 1)]
+ON_WALL = {"x": 0, "slip.tip": 1}
+
+
+@pytest.mark.parametrize(
+    ("force", "slip", "pins"),
+    [
+        ("-F**2", 'tangent = "x"', ON_WALL),  # no load: free or sliding
+        ("F", 'tangent = "x"', ON_WALL),
+        ("-1", 'slip = "F**2*x_dot"', {"x": 0, "x_dot": 1}),  # no slip: it sticks
+    ],
+    ids=["square", "boundary", "slip"],
+)
+def test_a_slice_in_the_zeros_of_a_function_is_undecided(force, slip, pins):
+    """At ``F = 0`` the block has other modes than beside it, and the whole map knows those beside it only."""
+    dynamics = derive(mechanism_from_toml(BLOCK.format(force=force, slip=slip)))
+    whole = certified_map(dynamics, axes=BOX, pins=pins, gap=3e-2)
+    found = sliced(whole, {"F": 0.0})
+    assert found.regions["undecided"] == pytest.approx((0.0, 1.0), abs=1e-12) and not found.complete
+    assert all(low == 0.0 for low, _ in found.regions.values()) and (found.region < 0).all()
+    assert sliced(whole, {"F": 0.0, "m": 1.5}).regions == sliced(found, {"m": 1.5}).regions
+    across = sliced(whole, {"m": 1.5})  # F is kept: F = 0 is a line without area
+    assert "undecided" not in across.regions
+
+
+def test_a_slice_of_signs_that_are_known_is_the_whole():
+    """``F^2 > 0`` where ``F`` runs from 1 to 2."""
+    dynamics = derive(mechanism_from_toml(BLOCK.format(force="-F**2", slip='tangent = "x"')))
+    whole = certified_map(dynamics, axes=[Axis("F", 1, 2), *BOX[1:]], pins=ON_WALL)
+    assert sliced(whole, {"F": 1.0}).regions == {"slide+": pytest.approx((1.0, 1.0), abs=1e-12)}

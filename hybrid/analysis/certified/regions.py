@@ -285,7 +285,7 @@ class _BoxSearch:
         return self.bounded(boxes, inner)
 
     def is_spent(self) -> bool:
-        return self.evaluations >= self.max_boxes or (self.end is not None and time.perf_counter() > self.end)
+        return self.evaluations + 2 > self.max_boxes or (self.end is not None and time.perf_counter() > self.end)
 
     def is_getting_on(self, reached: float) -> bool:
         """Whether divisions still bring bounds closer: an angle of 1e300 has no sine, however small a box."""

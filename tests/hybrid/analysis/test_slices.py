@@ -152,3 +152,8 @@ def test_a_slice_of_signs_that_are_known_is_the_whole():
     dynamics = derive(mechanism_from_toml(BLOCK.format(force="-F**2", slip='tangent = "x"')))
     whole = certified_map(dynamics, axes=[Axis("F", 1, 2), *BOX[1:]], pins=ON_WALL)
     assert sliced(whole, {"F": 1.0}).regions == {"slide+": pytest.approx((1.0, 1.0), abs=1e-12)}
+
+
+def test_no_more_boxes_are_looked_at_than_are_allowed():
+    found = certified_map(dynamics_of("rod_on_incline"), axes=AXES, pins={"slip.tip": -1}, gap=1e-4, max_boxes=2000)
+    assert 1990 < found.evaluations <= 2000 and not found.complete

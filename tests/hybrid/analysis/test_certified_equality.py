@@ -107,6 +107,14 @@ def test_a_load_that_vanishes_on_half_the_box(sign):
     assert low <= (0.5 if sign else 1.0) <= high < low + 1e-2
 
 
+@pytest.mark.parametrize("load", ["k - atan(tan(k))", "atan(1/k) + atan(k) - pi/2"])
+def test_branches_of_an_arctangent_may_vanish_on_a_part(load):
+    """Both are zero on a part of ``0.5 < k < 3`` at least: there the block is free as well, and slides."""
+    text = HEAD.format(x=0, y=f"-({load})**2").replace("F = 1", "k = 1") + BLOCK
+    _, found = certified(text, ["k=0.5:3", "mu=0.1:1"], TURN | {"slip.wall": 1}, gap=1e-2, max_boxes=500)
+    assert found.regions["free|slide+"][1] > 0.4 and not found.complete
+
+
 def test_zeros_that_no_enclosure_shows_are_the_reason():
     """``F - |F|`` is none for ``F > 0``, which intervals do not prove: the region is listed, and why it is open."""
     pins = {"phi_dot": 0, "x": 0, "slip.tip": -1}

@@ -15,7 +15,7 @@ import attrs
 
 from hybrid.analysis.certified.equality import shared_solutions
 from hybrid.analysis.certified.motion_equations import MotionEquations, motion_equations
-from hybrid.analysis.certified.zeros import seems_zero, vanishes
+from hybrid.analysis.certified.zeros import may_vanish, seems_zero, vanishes
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode, ModeConditions, Row, solvable_modes
 from hybrid.contact.table import ForceElement, force_elements
 from hybrid.errors import ComputationError, StateError
@@ -136,6 +136,10 @@ class _Participant:
     friction: Any
     static_friction: Any
 
+    @property
+    def rests(self) -> bool:
+        return bool(self.element.columns) and self.directions == (None,)
+
 
 def _active(item: _Participant, direction: tuple[Any, ...] | None, first: int) -> ActiveElement:
     """A participant that slips one way, its rows from a given one on."""
@@ -225,6 +229,9 @@ class _ConditionWriter:
                     above = self.clause(self.build.add(node, self.build.number(_NEXT_TO_NOTHING)))
                     required.append(attrs.evolve(above, why=f"the friction of {item.name} is negative"))
             found.append(self._directed(item, factors[0], factors[1], required))
+            if found[-1].rests and isinstance(factors[1], Term) and any(may_vanish(states, [factors[1].node])):
+                why = f"the friction of {item.name}, which rests, may vanish on a part of the box"
+                required.append(attrs.evolve(self.clause(factors[1].node), why=why))
         return found, gaps, required
 
     def _is_closed(self, name: str, gaps: list[int]) -> bool:

@@ -115,6 +115,27 @@ def test_branches_of_an_arctangent_may_vanish_on_a_part(load):
     assert found.regions["free|slide+"][1] > 0.4 and not found.complete
 
 
+@pytest.mark.parametrize(
+    ("element", "name"),
+    [
+        (BLOCK.replace('"mu"', '"max(0, F)"'), "wall"),
+        (RAIL.replace('"mu"', '"max(0, F)"'), "rail"),
+        ('[[friction]]\nname = "brake"\nslip = "x_dot"\nlimit = "max(0, F)"', "brake"),
+    ],
+    ids=["contact", "rail", "friction"],
+)
+def test_an_element_at_rest_whose_friction_vanishes_on_a_part_is_undecided_there(element, name):
+    """It sticks for ``F > 0``, half the box; for ``F < 0`` its modes have no conditions of their own."""
+    pins = TURN | {f"slip.{name}": 0} | ({"y": 0, "y_dot": 0} if name == "brake" else {})
+    _, found = certified(HEAD.format(x=0, y=-1) + element, ["F=-1:1", "m=1:2"], pins, gap=1e-2, max_boxes=5000)
+    assert {region for region, (low, high) in found.regions.items() if low > 0.0} == {"stick"}
+    assert found.regions["stick"][0] <= 0.5 <= found.regions["stick"][1] and found.undecided >= 0.5
+    assert found.regions["stick"][0] > 0.49
+    assert [item.because for item in found.reasons] == [
+        f"the friction of {name}, which rests, may vanish on a part of the box"
+    ]
+
+
 def test_zeros_that_no_enclosure_shows_are_the_reason():
     """``F - |F|`` is none for ``F > 0``, which intervals do not prove: the region is listed, and why it is open."""
     pins = {"phi_dot": 0, "x": 0, "slip.tip": -1}

@@ -163,7 +163,7 @@ def solve_state(
     -------
     State
         Where several positions satisfy the pins and no branch is named, the one that Newton's method reaches from zero
-        or the start nearest to it; the others are listed in ``alternatives``.
+        or the start nearest to it; others that it finds from a few starts are listed in ``alternatives``.
 
     Raises
     ------

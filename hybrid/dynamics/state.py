@@ -71,7 +71,8 @@ class State:
         than numbers tell it from rest. A contact at rest is not listed.
 
     alternatives : tuple of array, (n,)
-        Further positions that satisfy the same pins, if it was solved from pins that have several. Not compared.
+        Further positions that satisfy the same pins, of those that Newton's method finds from a few starts; there may
+        be more, above all where gaps are pinned. Not compared.
     pins : mapping of str to str or float
         What it was solved from, if it was; a text is known exactly where its float is rounded. Not compared.
 

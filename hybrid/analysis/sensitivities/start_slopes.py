@@ -16,7 +16,7 @@ from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
 from hybrid.declaration.tree import read, read_with_definitions
 from hybrid.dynamics.partials import Partials, partial_derivatives
-from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.dynamics.state import sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, compile_kernel, jacobian
@@ -219,9 +219,10 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
     resting = "" if motion.opening is not None else _hardly_sliding(motion)
     if resting:
         return Refusal(t, f"the slip of {resting} may begin at once or a moment later: the start is on the edge")
-    held = _held(motion, evaluate_point(segment.system, t, _start(motion)))
-    terms = np.abs(held) @ np.abs(chosen.changes)
-    wrong = np.any(np.abs(held @ chosen.changes) > _HELD * terms, axis=0)
+    point = evaluate_point(segment.system, t, _start(motion))
+    held, changes = _held(motion, point), chosen.changes
+    terms = np.abs(held) @ np.fmax(np.abs(changes), _like_the_largest(point, changes))
+    wrong = np.any(np.abs(held @ changes) > _HELD * terms, axis=0)
     if not wrong.any():
         return None
     guilty = ", ".join(name for name, is_wrong in zip(chosen.names, wrong, strict=True) if is_wrong)
@@ -234,6 +235,20 @@ def start_refusal(motion: Replay, chosen: Directions) -> Refusal | None:
 
 def _start(motion: Replay) -> Array:
     return np.concatenate([motion.trajectory.q_start, motion.trajectory.v_start])
+
+
+def _like_the_largest(point: Point, changes: Array) -> Array:
+    """Changes of all coordinates and velocities that are as large as the largest of their column.
+
+    Pins are solved for together. Where a coordinate does not change, as with a pinned velocity or for a driven crank,
+    the rounding of the others is left, and is no size of its own.
+    """
+    dynamics, y = point.system.dynamics, point.at.y
+    q, v = y[:, : dynamics.n], y[:, dynamics.n :]
+    (sizes,) = motion_sizes(point.at.terms, coordinate_sizes(dynamics, q, t=point.at.t), np.abs(v))
+    like = np.zeros_like(changes)
+    like[: len(sizes)] = np.outer(sizes, np.max(np.abs(changes[: len(sizes)]) / sizes[:, None], axis=0))
+    return like
 
 
 def _held(motion: Replay, point: Point) -> Array:

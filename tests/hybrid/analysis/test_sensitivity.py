@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid import (
+    Constraint,
     Contact,
     EnergyDynamics,
     FrictionElement,
@@ -350,3 +351,50 @@ def test_constraint_that_repeats_another_leaves_the_gradient_alone():
     found = sensitivity(motion, Functional("x"), ("y", "y_dot", "k"), pins=pins)
     assert found.value == pytest.approx(3, abs=1e-12)
     assert [found.gradient[name] for name in ("y", "y_dot", "k")] == pytest.approx([2, 1, 1.5], abs=1e-10)
+
+
+@pytest.mark.parametrize("theta", [-1.62, 0.5, 2.5])
+def test_a_pinned_velocity_of_a_linkage_moves_no_position(theta):
+    # without gravity a parallelogram turns evenly, its coupler parallel: theta3 = theta + w t
+    linkage, w, end = dynamics_of("four_bar"), 1.3, 0.1
+    start = State([theta, 0, theta], [w, 0, w])
+    pins = {"theta1": theta, "theta1_dot": w}
+    motion = simulate(linkage, start, t_end=end, parameters={"g": 0})
+    found = sensitivity(motion, Functional(terminal="theta3"), ["theta1", "theta1_dot"], pins=pins)
+    assert found.refusal is None, found.refusal
+    assert found.gradient == pytest.approx({"theta1": 1, "theta1_dot": end}, abs=1e-9)
+    # with the other angles held, a change of one violates the closure or its rate
+    for name in ("theta1", "theta1_dot"):
+        assert "a constraint" in sensitivity(motion, Functional(terminal="theta3"), [name]).refusal.reason
+
+
+@pytest.mark.parametrize("a", [-0.7, 0.4, 0.6])
+def test_a_driven_crank_stays_where_the_other_pins_change(a):
+    # A point on a rod of length l at the tip of a crank of length r that is turned with w. Seen from the crank the rod
+    # is a pendulum, psi'' = -(r/l) w^2 sin(psi), which starts stretched, psi = 0, and so is linear to first order.
+    r, length, w, end = 0.3, 0.8, 1.1, 0.4
+    driven = derive(
+        Mechanism(
+            name="driven",
+            coordinates=["y", "a", "x"],
+            parameters={"r": r, "l": length, "w": w, "a0": a},
+            dynamics=EnergyDynamics(kinetic="(a_dot**2 + x_dot**2 + y_dot**2)/2", potential="0"),
+            constraint=[
+                Constraint(name="rod", equation="(x - r*cos(a))**2 + (y - r*sin(a))**2 - l**2"),
+                Constraint(name="drive", equation="a - a0 - w*t"),
+            ],
+        )
+    )
+    x, y = (r + length) * np.cos(a), (r + length) * np.sin(a)
+    motion = simulate(driven, State([y, a, x], [w * x, w, -w * y]), t_end=end)
+    pins = {"y": y, "y_dot": w * x}
+    found = sensitivity(motion, Functional(terminal="y"), list(pins), pins=pins)
+    assert found.refusal is None, found.refusal
+    # y = r sin(a) + l sin(a + psi), so that psi changes by 1/(l cos(a)) and psi' by w tan(a) as much
+    rate = w * np.sqrt(r / length)
+    swing, push = np.cos(rate * end), np.sin(rate * end) / rate
+    share = np.cos(a + w * end) / np.cos(a)
+    expected = {"y": share * (swing + w * np.tan(a) * push), "y_dot": share * push}
+    assert found.gradient == pytest.approx(expected, abs=1e-9)
+    # the drive holds the crank itself
+    assert "a constraint" in sensitivity(motion, Functional(terminal="y"), ["a"]).refusal.reason

@@ -416,13 +416,13 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
 def _others(
     problem: ImpactProblem, asked: ContactLCP, question: lcp.LCP, values: NDArray[np.float64], size: float
 ) -> int:
-    """How many solutions of a question next to the one asked give other velocities than ``values`` do."""
-    ways = [asked.forces(z) - values for z in _all_solutions(question)]
-    return sum(
-        bool(np.max(np.abs(problem.G @ way), initial=0.0) > _SAME * size)
-        for way in ways
-        if not _is_lost(problem, way, size)
-    )
+    """How many other velocities than ``values`` give the solutions of a question next to the one asked."""
+    known = [np.zeros(len(values))]  # changes of velocities: several vertices of a continuum may share one
+    for way in (asked.forces(z) - values for z in _all_solutions(question)):
+        change = problem.G @ way
+        is_new = np.min(np.max(np.abs(np.array(known) - change), axis=1)) > _SAME * size
+        known += [change] if is_new and not _is_lost(problem, way, size) else []
+    return len(known) - 1
 
 
 def _is_lost(problem: ImpactProblem, P: NDArray[np.float64], size: float) -> bool:

@@ -1,5 +1,7 @@
 """Impacts and steps that have several outcomes say so: families of impulses, too many contacts to count, choices."""
 
+from itertools import product
+
 import attrs
 import numpy as np
 import pytest
@@ -116,6 +118,43 @@ def in_the_plane_and_in_space(W, v, mu):
     rows, G, gamma = [0, 1, 3, 4], np.eye(6), np.zeros(6)
     G[np.ix_(rows, rows)], gamma[rows] = W.T @ W, W.T @ v
     return impact_of_numbers(W.T @ W, W.T @ v, mu, n=2), impact_of_numbers(G, gamma, mu, size=3, n=2)
+
+
+def velocities_by_all_states(G, g, mu):
+    """The velocities after of all solutions of two planar contacts: each open, stuck, or slipping to either side."""
+    found = []
+    for states in product((None, 0, 1, -1), repeat=2):
+        A, b = np.eye(4), np.zeros(4)
+        for k, state in enumerate(states):
+            if state is not None:
+                A[2 * k], b[2 * k] = G[2 * k], -g[2 * k]
+            if state == 0:
+                A[2 * k + 1], b[2 * k + 1] = G[2 * k + 1], -g[2 * k + 1]
+            elif state:
+                A[2 * k + 1, 2 * k] = state * mu[k]
+        P = np.linalg.lstsq(A, b, rcond=1e-10)[0]
+        (N, T), (up, slip) = P.reshape(2, 2).T, (g + G @ P).reshape(2, 2).T
+        sides = np.array([state or 0 for state in states])
+        obeys = np.allclose(A @ P, b, atol=1e-9) and min(*N, *up, *(sides * slip)) > -1e-9
+        if obeys and np.all(np.abs(T) <= mu * N + 1e-9):
+            found.append(np.round(g + G @ P, 6) + 0.0)
+    return np.unique(found, axis=0)
+
+
+def test_vertices_of_a_continuum_with_the_same_velocities_are_counted_once():
+    # four directions, three coordinates: a line of impulses stops both contacts
+    W, masses = np.array([[1, -1, 0], [2, -1, 2], [-2, -2, 0], [2, 0, 0]]), np.array([3, 0.1, 3])
+    v, mu = np.array([3.0, 3.0, 3.0]), (2.0, 0.25)
+    G, g = W / masses @ W.T, W @ v
+    stop = np.array([8 / 3, -4.5, 16 / 15, -4 / 15])
+    np.testing.assert_allclose(g + G @ stop, 0.0, atol=1e-12)
+    assert len(velocities_by_all_states(G, g, mu)) == 3
+    contacts = [
+        NumericContact(name, W_N=N, gap_dot=N @ v, W_T=T, slip=[T @ v], friction=mu[k], restitution=0.0)
+        for k, (name, N, T) in enumerate((("c0", W[0], W[1]), ("c1", W[2], W[3])))
+    ]
+    found = resolve_numbers(NumericState(np.diag(masses), np.zeros(3), contacts, v=v), law=NewtonImpact())
+    assert "the law has 2 further solutions with other velocities" in found.warnings
 
 
 def test_further_solutions_are_spoken_of_in_space_as_well():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,15 @@ class ImpactProblem:
     def friction(self) -> NDArray[np.float64]:
         """Friction coefficients, (number of force elements,)."""
         return np.array([element.friction for element in self.elements])
+
+    @property
+    def units(self) -> NDArray[np.float64]:
+        """Units of the impulses, (r,), one of every element, so that no unit of mass decides: powers of two."""
+        units, sizes = np.ones(len(self.G)), np.abs(np.diagonal(self.G))
+        for rows in (list(element.rows) for element in self.elements):
+            size = float(sizes[rows].max())
+            units[rows] = 2.0 ** -round(math.log2(size) / 2) if size > 0.0 else 1.0
+        return units
 
     def velocities_after(self, impulses: NDArray[np.float64]) -> NDArray[np.float64]:
         """Contact velocities (r,) after impulses (r,), those within rounding of zero exactly zero.

@@ -5,7 +5,6 @@ Derivatives of joint impulses: the linear conditions that hold in their compleme
 
 from __future__ import annotations
 
-import math
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -298,7 +297,7 @@ def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload
         for element in resting:
             shift[element.tangential[0]] = -float(element.friction) * given[element.rows[0]]
     # velocities in place of accelerations: the same problem, with impulses in units in which the operator is about 1
-    units = _units(problem)
+    units = problem.units
     posed = attrs.evolve(problem.posed, G=problem.G * np.outer(units, units), c=units * (gamma + problem.G @ shift))
     reduced = contact_lcp(posed)
     q = np.array(reduced.question.q)
@@ -308,15 +307,6 @@ def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload
         q[row] += width * float(element.friction) * given[element.rows[0]] / units[element.rows[0]]
     force, force_0 = units[:, None] * reduced.force, units * reduced.force_0 + shift
     return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force=force, force_0=force_0)
-
-
-def _units(problem: ImpactProblem) -> NDArray[np.float64]:
-    """Units of the impulses, (r,), one of every force element, so that no unit of mass decides: powers of two."""
-    units, sizes = np.ones(len(problem.gamma)), np.abs(np.diagonal(problem.G))
-    for element in problem.elements:
-        rows, size = list(element.rows), float(sizes[list(element.rows)].max())
-        units[rows] = 2.0 ** -round(math.log2(size) / 2) if size > 0.0 else 1.0
-    return units
 
 
 def solved(question: lcp.LCP) -> NDArray[np.float64]:
@@ -365,19 +355,27 @@ def _several(
     problem: ImpactProblem, asked: ContactLCP, gamma: NDArray[np.float64], values: NDArray[np.float64]
 ) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities, or would but for rounding."""
-    M, q, size = asked.question.M, asked.question.q, _size(problem, gamma)
+    M, q, size, doubt = asked.question.M, asked.question.q, _size(problem, gamma), _doubt(problem)
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
         return ()  # positive definite: one solution, whatever q
     if asked.question.n > _MAX_COUNTED:
         return ("whether the law has further solutions was not looked for: there are too many contacts",)
-    count = _others(problem, asked, asked.question, values, size)
-    if count:
-        return further_solutions(count)
-    # solutions that meet at the edge of a cone are two, one or none, as the last digits of G fall
-    nudge = _EDGE * float(np.max(np.abs(q), initial=0.0)) * np.sqrt(2.0 + np.arange(len(q)))
+    if count := _others(problem, asked, asked.question, values, size):
+        return further_solutions(count, "at least " if doubt > _EDGE else "")
+    if doubt > _LOST:
+        return ("whether the law has further solutions is not known: rounding decides",)
+    # solutions that meet at the edge of a cone, or need the impulses of a singular G, come and go with the last digits
+    nudge = max(_EDGE, doubt) * float(np.max(np.abs(q), initial=0.0)) * np.sqrt(2.0 + np.arange(len(q)))
     if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in (q + nudge, q - nudge)):
         return ("the law may have a further solution with other velocities: rounding decides whether it exists",)
     return ()
+
+
+def _doubt(problem: ImpactProblem) -> float:
+    """What rounding moves velocities, relatively, out of the range of a singular G with friction; zero otherwise."""
+    sizes = np.linalg.eigvalsh(problem.G * np.outer(problem.units, problem.units))
+    first = int(np.sum(sizes <= RANK * sizes[-1]))
+    return _EPSILON * float(sizes[-1] / sizes[first]) if 0 < first < len(sizes) and problem.friction.any() else 0.0
 
 
 def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: NDArray[np.float64]) -> list[Any]:
@@ -402,7 +400,7 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
     """
     if len(gamma) > _MAX_COUNTED or any(element.is_spatial_at_rest for element in problem.elements):
         return []
-    units = _units(problem)
+    units = problem.units
     vanishing, bounds = _Solved.of(problem, gamma, np.zeros(len(problem.elements)), values).shares()
     at = np.maximum(np.array(bounds) @ values, 0.0)  # but for rounding
     found = polytope(bounds * units, at, equalities=(vanishing * units, np.zeros(len(vanishing))))
@@ -433,13 +431,14 @@ def _is_lost(problem: ImpactProblem, P: NDArray[np.float64], size: float) -> boo
     return bool(np.max(np.abs(problem.G) @ np.abs(P) * _EPSILON, initial=0.0) > _LOST * size)
 
 
-def further_solutions(count: int) -> tuple[str, ...]:
+def further_solutions(count: int, least: str = "") -> tuple[str, ...]:
     """Warning that a law has solutions besides the one it answers.
 
     Parameters
     ----------
     count : int
         Number of those with other velocities.
+    least : str, optional
 
     Returns
     -------
@@ -447,4 +446,4 @@ def further_solutions(count: int) -> tuple[str, ...]:
         One sentence, or none for 0.
     """
     plural = "" if count == 1 else "s"
-    return (f"the law has {count} further solution{plural} with other velocities",) if count else ()
+    return (f"the law has {least}{count} further solution{plural} with other velocities",) if count else ()

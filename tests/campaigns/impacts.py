@@ -180,6 +180,8 @@ def _newton(case: Case, impact: Impact | None) -> str:
         return "undecided" if known else ""
     if known or impact is None:
         return known
+    if any("further solutions is not known" in text for text in impact.warnings):
+        return "undecided"
     if (len(expected) > 1) is not any("further solution" in text for text in impact.warnings):
         return f"{len(expected)} solutions, and the warnings {impact.warnings}"
     return ""

@@ -360,15 +360,15 @@ def _several(
         return ()  # positive definite: one solution, whatever q
     if asked.question.n > _MAX_COUNTED:
         return ("whether the law has further solutions was not looked for: there are too many contacts",)
+    hides = len(values) * doubt > _EDGE  # sums of as many terms
     if count := _others(problem, asked, asked.question, values, size):
-        return further_solutions(count, "at least " if doubt > _EDGE else "")
-    if doubt > _LOST:
-        return ("whether the law has further solutions is not known: rounding decides",)
+        return further_solutions(count, "at least " if hides else "")
     # solutions that meet at the edge of a cone, or need the impulses of a singular G, come and go with the last digits
     nudge = max(_EDGE, doubt) * float(np.max(np.abs(q), initial=0.0)) * np.sqrt(2.0 + np.arange(len(q)))
-    if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in (q + nudge, q - nudge)):
+    near = (q + nudge, q - nudge) if doubt <= _LOST else ()
+    if any(_others(problem, asked, lcp.LCP(M, moved), values, size) for moved in near):
         return ("the law may have a further solution with other velocities: rounding decides whether it exists",)
-    return ()
+    return ("whether the law has further solutions is not known: rounding decides",) if hides else ()
 
 
 def _doubt(problem: ImpactProblem) -> float:

@@ -5,9 +5,20 @@ from itertools import product
 import attrs
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import mechanisms
-from hybrid import EnergeticImpact, NewtonImpact, PoissonImpact, derive, resolve_impact, simulate, solve_state
+from hybrid import (
+    EnergeticImpact,
+    NewtonImpact,
+    PoissonImpact,
+    State,
+    derive,
+    mechanism_from_toml,
+    resolve_impact,
+    simulate,
+    solve_state,
+)
 from hybrid.cli import main
 from hybrid.contact.impacts.impulse_lcp import joint_impulse, other_impulses
 from hybrid.errors import ComputationError
@@ -165,6 +176,25 @@ def test_a_line_of_impulses_that_stops_two_contacts_is_not_passed_over(heavy, li
     assert told in found.warnings and np.max(np.abs(found.v_after)) > 1.0
     if heavy < 10.0:
         assert len(velocities_by_all_states(W / masses @ W.T, W @ v, mu)) == 3
+
+
+def test_solutions_that_the_search_may_miss_are_said_to_be_unknown():
+    # six directions, four coordinates, masses of 1e-3 and 1: the search misses impulses that stop everything
+    W = [[1, 2, 2, -2], [-1, 1, 0, -2], [-2, 0, 2, 2], [1, 2, -2, 1], [0, 1, -1, 1], [-2, 2, 1, 2]]
+    q, v, masses = ("q0", "q1", "q2", "q3"), np.array([9.0, -7.0, 1.0, 8.0]) / 3, np.array([1e-3, 1e-3, 1e-3, 1.0])
+    gaps = [" + ".join(f"({x})*{name}" for x, name in zip(row, q, strict=True)) for row in W]
+    slip = " + ".join(f"({x})*{name}_dot" for x, name in zip(W[5], q, strict=True))
+    text = f"""name="m"\ncoordinates={list(q)}
+[dynamics]\nmass_matrix={np.diag(masses).astype(str).tolist()}\nforces={["0"] * 4}
+[[contact]]\nname="c0"\ngap="{gaps[0]}"\ntangent="{gaps[1]}"\nfriction=1.0\nrestitution=1.0
+[[contact]]\nname="c1"\ngap="{gaps[2]}"\ntangent="{gaps[3]}"\nfriction=1.0\nrestitution=1.0
+[[constraint]]\nname="rail"\nequation="{gaps[4]}"\nslip="{slip}"\nfriction=2.0
+"""
+    limits = np.kron(np.diag([1.0, 1.0, 2.0]), [[-1.0, 0.0], [-1.0, 0.0]]) + np.kron(np.eye(3), [[0, 1], [0, -1]])
+    assert linprog(np.zeros(6), limits, np.zeros(6), np.transpose(W), -masses * v, bounds=(None, None)).success
+    found = resolve_impact(derive(mechanism_from_toml(text)), State([0.0] * 4, v), law=PoissonImpact())
+    assert any("further solutions is not known" in warning for warning in found.warnings)
+    assert np.max(np.abs(found.v_after)) > 1.0
 
 
 def test_further_solutions_are_spoken_of_in_space_as_well():

@@ -158,10 +158,10 @@ def _contact_velocities(
     names = {element.name for element in problem.elements}
     rows = [row for element in force_elements(dynamics) if element.name in names for row in element.rows]
     gamma, offset = np.array([row.velocity(terms) for row in rows]), np.zeros(len(rows))
-    drift = problem.c - problem.W.T @ problem.a_free
     for element in problem.elements:
         if element.kind is ElementKind.BILATERAL:
-            offset[element.rows[0]] = h / 2 * drift[element.rows[0]]
+            row = element.rows[0]
+            offset[row] = h / 2 * (problem.c[row] - problem.W[:, row] @ problem.a_free)
         elif element.kind is ElementKind.CONTACT:
             index = dynamics.contacts.index(element.name)
             thrown_back = terms.restitution[index] * min(terms.gap_dot[index], 0.0)

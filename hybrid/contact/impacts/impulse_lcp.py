@@ -355,12 +355,12 @@ def _several(
     problem: ImpactProblem, asked: ContactLCP, gamma: NDArray[np.float64], values: NDArray[np.float64]
 ) -> tuple[str, ...]:
     """A warning if other impulses of the same law give other velocities, or would but for rounding."""
-    M, q, size, doubt = asked.question.M, asked.question.q, _size(problem, gamma), _doubt(problem)
+    M, q, size = asked.question.M, asked.question.q, _size(problem, gamma)
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
         return ()  # positive definite: one solution, whatever q
     if asked.question.n > _MAX_COUNTED:
         return ("whether the law has further solutions was not looked for: there are too many contacts",)
-    hides = len(values) * doubt > _EDGE  # sums of as many terms
+    hides = len(values) * (doubt := _doubt(problem)) > _EDGE  # sums of as many terms
     if count := _others(problem, asked, asked.question, values, size):
         return further_solutions(count, "at least " if hides else "")
     # solutions that meet at the edge of a cone, or need the impulses of a singular G, come and go with the last digits

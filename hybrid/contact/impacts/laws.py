@@ -199,8 +199,10 @@ class AbstractRestitutionLaw(AbstractImpactLaw):
 
     def coefficients(self, problem: ImpactProblem) -> NDArray[np.float64]:
         """Coefficient of every force element, (number of force elements,); constraints have none."""
-        is_contact = np.array([element.kind is ElementKind.CONTACT for element in problem.elements])
-        return problem.restitution if self.restitution is None else np.where(is_contact, self.restitution, 0.0)
+        if self.restitution is None:
+            return problem.restitution
+        is_contact = [element.kind is ElementKind.CONTACT for element in problem.elements]
+        return np.where(is_contact, self.restitution, 0.0)
 
 
 @checks_arguments

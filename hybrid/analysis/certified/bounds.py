@@ -33,6 +33,8 @@ MAX_PATTERNS = 1 << _MOST_UNKNOWN
 _MOST_ZEROS = 4  # of which also those with zeros are
 _UNKNOWN = 2
 _ROUNDING = SUMMED  # of shares between 0 and 1, from some ten operations
+# Numbers of reasons why too little is known of a box: three tell boundaries apart, required clauses are last.
+TOO_MANY, WITH_ZEROS, KNOWN, UNDEFINED, NO_POSTURE, AT_BOUNDARY, FIRST_REQUIRED = 1, 2, 3, 4, 5, 6, 9
 
 
 class NumberedConditions(NamedTuple):
@@ -180,14 +182,14 @@ def _n_solutions(modes: Codes, same: Marks, of: Codes, held: Codes, group: Codes
 
 @rigorous
 def _unmet(required: Codes, of: Codes) -> int:
-    """Number from one of a required clause that is not proved positive, negative if it is proved not to be; else 0."""
+    """Reason of a required clause that is not proved positive, negative if it is proved not to be; else 0."""
     found = 0
     for place in range(required.shape[0]):
         sign = of[required[place]]
         if sign in (-1, 0):
-            return -1 - place
+            return -FIRST_REQUIRED - place
         if sign != 1 and found == 0:
-            found = 1 + place
+            found = FIRST_REQUIRED + place
     return found
 
 
@@ -289,9 +291,8 @@ def bound_boxes(
     hangs : array of bool, (N, f)
         Overwritten: functions without a sign on which the sets hang.
     unmet : array of int64, (N,)
-        Overwritten: why nothing is known. The number, from one on, of a required clause that is not proved positive,
-        its negative where it is proved not to be; one more than there are for too many open signs, two more for
-        functions whose zeros may fill a part of the box, three more where all signs are known; else 0.
+        Overwritten: the reason why nothing is known, else 0. That of a required clause is negative where the clause is
+        proved not to be positive.
 
     Returns
     -------
@@ -330,7 +331,7 @@ def bound_boxes(
         if why == 0 and gate == -1:
             counts[n], codes[n, 0], bounds[n, 0, 0], bounds[n, 0, 1] = 1, PENETRATING, 1.0, 1.0
         elif why == 0 and _n_patterns(zeros[n], functions[:n_unknown]) > MAX_PATTERNS:
-            unmet[n] = required.shape[0] + 1
+            unmet[n] = TOO_MANY
         elif why == 0:
             alive, open_, unknown = living[:n_alive], places[:n_open], functions[:n_unknown]
             counts[n] = _collect_sets(
@@ -353,9 +354,9 @@ def bound_boxes(
             )
             hangs[n, unknown] = True
             if n_unknown == 0 and counts[n] == 1 and verdicts.any():
-                unmet[n] = required.shape[0] + 3
+                unmet[n] = KNOWN
             if counts[n] != 1 and (counts[n] == 0 or _n_patterns(zeros[n], unknown) > 1 << n_unknown):
-                unmet[n] = required.shape[0] + 2
+                unmet[n] = WITH_ZEROS
 
 
 @rigorous

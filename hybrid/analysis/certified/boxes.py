@@ -10,7 +10,18 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.bounds import CLOSED_KEYS, MAX_PATTERNS, UNREACHABLE, NumberedConditions, bound_boxes
+from hybrid.analysis.certified.bounds import (
+    AT_BOUNDARY,
+    CLOSED_KEYS,
+    KNOWN,
+    MAX_PATTERNS,
+    NO_POSTURE,
+    UNDEFINED,
+    UNREACHABLE,
+    WITH_ZEROS,
+    NumberedConditions,
+    bound_boxes,
+)
 from hybrid.analysis.certified.postures import ClosedPostures, closed_postures
 from hybrid.analysis.certified.shares import bound_shares, halve
 from hybrid.analysis.certified.tape import Tape, tape_of
@@ -25,13 +36,16 @@ __all__ = ["BoxBounds", "BoxReader", "box_reader"]
 
 Array = NDArray[np.float64]
 
-# Beside what a state requires; in this order.
+# By their numbers, from one on, before those of what a state requires.
 _REASONS = (
     "too many signs are open at once",
     "a function may vanish on a part of the box, where conditions are met with equality",
     "all signs are known, and floats leave the verdict undecided at the states tried",
     "a function is undefined, or jumps",
     "the branch of postures is not proved to exist, or to be the only one nearby",
+    "a sign is open, on or beside a boundary of regions",
+    "a slip or a gap vanishes, where other modes hold",
+    "the equations of a mode without load are singular, where it has many solutions",
 )
 
 
@@ -112,11 +126,6 @@ class BoxReader:
     needed: NDArray[np.int64]
     needs: tuple[Tape, Tape]
 
-    @property
-    def known(self) -> int:
-        """Number of the reason that no sign is open, so that no division helps."""
-        return len(self.reasons) - 2
-
     def __call__(self, boxes: Array, inner: Array) -> BoxBounds:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
@@ -136,12 +145,11 @@ class BoxReader:
         zeros[:, ~self.may_vanish] = 0
         bound_boxes(shares, zeros, *self.conditions, codes, bounds, counts, possible, hangs, why)
         across = (steep | ~(hangs & (zeros == 0))[..., None]).all(axis=1) & (counts != 0)[:, None]
-        has_zeros = why == len(self.reasons) - 3
-        why[((why == 0) | has_zeros) & is_broken & (counts != 1)] = len(self.reasons) - 1
+        why[((why == 0) | (why == WITH_ZEROS)) & is_broken & (counts != 1)] = UNDEFINED
         if not is_proved.all():
             counts[~is_proved], possible[~is_proved], across[~is_proved] = 0, True, False
             bends[~is_proved] = np.where(self.postures.moves | ~self.postures.moves.any(), np.nan, -np.inf)
-            why[~is_proved] = len(self.reasons)
+            why[~is_proved] = NO_POSTURE
             is_void = ~is_proved
             is_void[is_void] = self.postures.are_unreachable(boxes[is_void])
             codes[is_void, 0], bounds[is_void, 0], counts[is_void] = UNREACHABLE, 1.0, 1
@@ -190,6 +198,16 @@ class BoxReader:
         u, _, is_proved = self.postures.enclosed(boxes, inner)
         values, _ = tape(np.concatenate([boxes, u], axis=1))
         return values, is_proved
+
+    def explained(
+        self, boxes: Array, inner: Array, why: NDArray[np.int64], is_asked: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Numbers of reasons, those of boxes whose verdicts are asked for and open all the same among them; else 0."""
+        found = np.abs(why)
+        found[(found == KNOWN) & ~is_asked] = 0
+        open_ = np.flatnonzero((found == 0) & is_asked)
+        found[open_] = AT_BOUNDARY + self.meets_others(boxes[open_], inner[open_])
+        return found
 
     def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.int64]:
         """What vanishes in a box (N, k, 2), so that no division helps: 1 a slip or a gap, 2 a determinant; else 0.
@@ -268,7 +286,7 @@ def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[
             clauses=_padded([[clause.sign, *clause.functions] for clause in clauses]),
             same=same,
         ),
-        (*(clause.why for clause in conditions.required), *_REASONS),
+        (*_REASONS, *(clause.why for clause in conditions.required)),
         np.array(may_vanish(states, list(conditions.functions)), dtype=np.bool_),
         _codes(sorted({f for clause in switching for f in clause.functions})),
         _codes(sorted({f for mode in without_load for f in mode.determinant.functions})),

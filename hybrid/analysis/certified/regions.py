@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.certified.bounds import CLOSED_KEYS, PENETRATING, SEVERAL, UNREACHABLE
+from hybrid.analysis.certified.bounds import CLOSED_KEYS, KNOWN, NO_POSTURE, PENETRATING, SEVERAL, UNREACHABLE
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
@@ -42,9 +42,6 @@ _TRIES = 2  # of them at which the verdict itself is
 _STALLED = 32  # times the boxes at which the gap was last less by a hundredth: all halved along each of four axes
 _ENOUGH = 4096  # boxes before which that is not asked
 _NARROW = RESOLVED  # of a box, relative: in a narrower one a sign that is not proved is one of rounding
-_SWITCHES = "a slip or a gap vanishes, where other modes hold"
-_SINGULAR = "the equations of a mode without load are singular, where it has many solutions"
-_BOUNDARIES = "a sign is open, on or beside a boundary of regions"
 _VOLUME_ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 Progress = Callable[[float, int], None]
@@ -354,10 +351,10 @@ class _BoxSearch:
             largest = found[np.argsort(-parts.volumes[found], kind="stable")][:_POINTS]
             points = np.repeat(_middles(parts.boxes[largest])[..., None], 2, axis=-1)
             read = self.reader(points, parts.inner[largest])
-            has_it = read.possible[:, place] & (read.why != len(self.reader.reasons))  # there is a posture
+            has_it = read.possible[:, place] & (read.why != NO_POSTURE)  # there is a posture
             for index in largest[has_it][:_TRIES]:
                 self.look(parts.boxes[index])
-            if (parts.why[found] == self.reader.known).any():  # no proof of absence is left, either
+            if (parts.why[found] == KNOWN).any():  # no proof of absence is left, either
                 self.settled.add(key)
         lengths = ((parts.boxes[..., 1] - parts.boxes[..., 0]) / self.widths).max(axis=1, initial=0.0)
         return np.asarray(self.of_interest(parts) & (lengths > _NARROW))
@@ -425,12 +422,9 @@ class _BoxSearch:
 
     def reasons(self, parts: _Parts, unknown: Sequence[str]) -> tuple[Reason, ...]:
         """Why bounds are apart, or some verdicts neither absent nor met."""
-        names = (*self.reader.reasons, _BOUNDARIES, _SWITCHES, _SINGULAR)
-        why, volumes = np.abs(parts.why), parts.volumes
-        keys = [place for place, key in enumerate(CLOSED_KEYS) if key in unknown]
-        why[(why == self.reader.known) & ~(is_asked := parts.possible[:, keys].any(axis=1))] = 0
-        open_ = np.flatnonzero((why == 0) & is_asked)
-        why[open_] = len(names) - 2 + self.reader.meets_others(parts.boxes[open_], parts.inner[open_])
+        names, volumes = self.reader.reasons, parts.volumes
+        is_asked = parts.possible[:, [place for place, key in enumerate(CLOSED_KEYS) if key in unknown]].any(axis=1)
+        why = self.reader.explained(parts.boxes, parts.inner, parts.why, np.asarray(is_asked))
         found = {}
         for text in dict.fromkeys(names[place - 1] for place in np.flatnonzero(np.bincount(why)) if place):
             chosen = np.isin(why, [place for place, name in enumerate(names, 1) if name == text])

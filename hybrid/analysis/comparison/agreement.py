@@ -13,9 +13,9 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.classification import CellVerdict, Classification
 from hybrid.contact.compliance.grid import LABELS
+from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.limit import planar_limit
 from hybrid.contact.problem import pose
-from hybrid.declaration.fields import DAMPING
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
 from hybrid.errors import ComputationError, StateError
@@ -109,7 +109,9 @@ def compare_map(
     ComputationError
         The mechanism has several contacts, or one that is not planar.
     StateError, DeclarationError
-        Bad axes, pins, parameters, damping or stiffness; stiffnesses so low that no rigid motion lasts like the runs.
+        Bad axes, pins, parameters or stiffness; stiffnesses so low that no rigid motion lasts like the runs.
+    ArgumentError
+        A damping below 0 or too large to be squared.
 
     Examples
     --------
@@ -124,7 +126,8 @@ def compare_map(
     dynamics = bound(dynamics, None)
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
-    _check(damping, stiffness, duration)
+    KelvinVoigtLimit(damping)  # refuses what is no damping
+    _check(stiffness, duration)
     plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
     first, second = plane.axes
     x, y = first.values[:, None], second.values[None, :]
@@ -150,10 +153,7 @@ def compare_map(
     )
 
 
-def _check(damping: float | None, stiffness: Sequence[float], duration: float | None) -> None:
-    if damping is not None and not 0.0 <= damping <= DAMPING.high:
-        limits = f"must be a number between 0 and {DAMPING.high:g}"
-        raise StateError(f"the damping of a compliant contact {limits}, got {damping:g}")
+def _check(stiffness: Sequence[float], duration: float | None) -> None:
     for K in stiffness:
         if not 0.0 < K < np.inf:
             raise StateError(f"the stiffness of a compliant contact must be a number above 0, got {K:g}")

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from hybrid.analysis.criticality.response import postures, swept_branch
 from hybrid.analysis.maps.axes import Axis, axes_of
 from hybrid.arguments import checks_arguments
+from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.limit import ContactRates, planar_limit
-from hybrid.declaration.fields import DAMPING
 from hybrid.dynamics.derive import bound
 from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import ROUNDING, Tolerances
@@ -128,9 +128,10 @@ def restitution_map(
     ComputationError
         The mechanism has several contacts, or one that is not planar.
     StateError
-        A damping below 0 or too large to be squared, an incidence beyond a right angle, a velocity among the pins, a
-        quantity that is swept and pinned, an open contact, or no posture satisfies the pins; a contact that moves in
-        one direction only.
+        An incidence beyond a right angle, a velocity among the pins, a quantity that is swept and pinned, an open
+        contact, or no posture satisfies the pins; a contact that moves in one direction only.
+    ArgumentError
+        A damping below 0 or too large to be squared.
 
     Examples
     --------
@@ -149,9 +150,7 @@ def restitution_map(
             f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"
         )
     over, incidence = axes_of(dynamics, [over, incidence], parameters)
-    if damping is not None and not 0.0 <= damping <= DAMPING.high:
-        limits = f"must be a number between 0 and {DAMPING.high:g}"
-        raise StateError(f"the damping of a compliant contact {limits}, got {damping:g}")
+    KelvinVoigtLimit(damping)  # refuses what is no damping
     if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:
         raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
     if over.cells * incidence.cells > MAX_CELLS:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import ComputationError, KelvinVoigtLimit, StateError, derive, solve_state
+from hybrid import ArgumentError, ComputationError, KelvinVoigtLimit, StateError, derive, solve_state
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.restitution import restitution_map
 from hybrid.cli import main
@@ -72,7 +72,7 @@ def test_a_parameter_can_be_swept(rod):
 
 
 def test_bad_sweeps_are_refused(rod):
-    with pytest.raises(StateError, match="damping"):
+    with pytest.raises(ArgumentError, match="damping"):
         restitution_map(rod, over=OVER, damping=-1.0)
     with pytest.raises(StateError, match="pi/2"):
         restitution_map(rod, over=OVER, incidence=Axis("incidence", -2, 1, 5))

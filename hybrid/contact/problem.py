@@ -10,7 +10,15 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, activity_pattern, assemble, element_names
-from hybrid.contact.reduction import CANCELLED_ROUNDINGS, SUM_ROUNDING, FreeMotion, answer, free_motion, unconstrained
+from hybrid.contact.reduction import (
+    CANCELLED_ROUNDINGS,
+    SUM_ROUNDING,
+    FreeMotion,
+    answer,
+    are_contradictory,
+    free_motion,
+    unconstrained,
+)
 from hybrid.contact.table import check_friction
 from hybrid.dynamics.arithmetic import applied, decided_definiteness, is_finite
 from hybrid.dynamics.consistency import check_accuracy, check_consistency, check_regularity
@@ -19,6 +27,7 @@ from hybrid.dynamics.kinks import check_surfaces
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import scales_of, summands_of
+from hybrid.dynamics.state import posture
 from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.expressions import straight_line
 from hybrid.tolerances import NEARLY, Tolerances
@@ -395,22 +404,6 @@ def _frictionless(dynamics: AbstractStructure) -> tuple[int, ...]:
     return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
 
 
-def posture(dynamics: Dynamics, q: NDArray[np.float64]) -> str:
-    """Coordinates in words.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    q : array, (n,)
-
-    Returns
-    -------
-    str
-        ``"x = 1, phi = 0.5"``.
-    """
-    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
-
-
 def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
     if (name := terms.undefined) is not None:
         raise ComputationError(
@@ -441,8 +434,7 @@ def _check_consistent(
 ) -> None:
     if problem.inconsistency == 0.0:
         return
-    size = 1.0 + float(np.max(np.abs(terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free), initial=0.0))
-    if problem.inconsistency > tolerances.sign * 1e3 * size:
+    if are_contradictory(problem.inconsistency, terms.zeta_B, problem.a_free, tolerances.sign):
         check_regularity(dynamics, state, lost=NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "

@@ -9,7 +9,7 @@ import numpy as np
 
 from hybrid.dynamics.arithmetic import applied, inverse_of_each
 from hybrid.dynamics.scales import single_terms
-from hybrid.tolerances import RANK, ROUNDING
+from hybrid.tolerances import RANK, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,7 @@ CANCELLED_ROUNDINGS = (
     8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 )
 
+_CLEARLY = 1e3  # times the sign's tolerance: dependent constraints are told apart less precisely than signs
 _BLOCKED = ROUNDING  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
 
 
@@ -157,6 +158,29 @@ def free_motion(terms: Terms, *, eliminated: tuple[int, ...] = (), summands: Sum
     redundancy = len(rows) - np.linalg.matrix_rank(mobility / units, tol=None, rtol=RANK, hermitian=True)
     inconsistency = np.max(np.abs(residual), axis=-1)
     return FreeMotion(a_free, _symmetric(response), redundancy, inconsistency, magnitudes, inverse, J, lift)
+
+
+def are_contradictory(
+    inconsistency: Any, zeta: NDArray[Any], a_free: NDArray[Any], sign: float = Tolerances().sign
+) -> NDArray[np.bool_]:
+    """Whether no acceleration satisfies the eliminated constraints.
+
+    Parameters
+    ----------
+    inconsistency : float or array, (...)
+        Of the :class:`FreeMotion`.
+    zeta : array, (..., k)
+        What the constraints prescribe.
+    a_free : array, (..., n)
+    sign : float
+        What is left open beside a quantity of size 1.
+
+    Returns
+    -------
+    array of bool, (...)
+    """
+    size = 1.0 + np.max(np.abs(zeta), axis=-1, initial=0.0) + np.max(np.abs(a_free), axis=-1, initial=0.0)
+    return np.asarray(inconsistency > _CLEARLY * sign * size)
 
 
 def unconstrained(M: NDArray[Any], h: NDArray[Any], sizes: NDArray[Any]) -> FreeMotion:

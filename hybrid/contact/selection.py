@@ -23,6 +23,7 @@ from hybrid.contact.verdict import COVER, ENUMERATION, Selection, Verdict, certi
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.pins import state_of
+from hybrid.dynamics.state import posture
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -302,11 +303,7 @@ def _verdict(
 def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selection:
     """With what is to be said about the state itself: other positions of its pins, sides from which nothing slips."""
     problem = selection.problem
-    others = tuple(
-        "the pins have another position: "
-        + ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
-        for q in state.alternatives
-    )
+    others = tuple(f"the pins have another position: {posture(dynamics, q)}" for q in state.alternatives)
     given = [item for item in problem.elements if item.name in state.sides and item.direction is not None]
     fixed = tuple(
         f"{element.name} cannot slip while it is closed: the side that is given is only the direction of its friction"

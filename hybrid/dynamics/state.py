@@ -32,6 +32,7 @@ __all__ = [
     "cyclic_coordinates",
     "n_velocity_pins",
     "pin_names",
+    "posture",
     "read_number",
     "read_one_number",
     "sort_pins",
@@ -388,3 +389,19 @@ def _complete(
             f"too {'many' if many else 'few'} {kind} pins: {dynamics.name} needs {needed}{rigid}, got {len(pins)}"
             f"{' (' + ', '.join(pins) + ')' if pins else ''}; {advice}"
         )
+
+
+def posture(dynamics: Dynamics, q: NDArray[np.float64]) -> str:
+    """Coordinates in words.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (n,)
+
+    Returns
+    -------
+    str
+        ``"x = 1, phi = 0.5"``.
+    """
+    return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))

@@ -226,6 +226,7 @@ class Context:
     rebounds: bool = attrs.field(init=False, repr=False)
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _reach: Array = attrs.field(init=False, repr=False)
+    _taken: Array = attrs.field(init=False, repr=False)
     _terms: PointTerms = attrs.field(init=False, repr=False)
     _users: UserFunctions | None = attrs.field(init=False, repr=False)
     _kinks: SurfaceKinks | None = attrs.field(init=False, repr=False)
@@ -243,6 +244,10 @@ class Context:
     @_reach.default
     def _none_yet(self) -> Array:
         return np.zeros((2, self.dynamics.n))
+
+    @_taken.default
+    def _no_sizes_yet(self) -> Array:
+        return np.zeros(2 * self.dynamics.n)
 
     @_terms.default
     def _compiled(self) -> PointTerms:
@@ -328,7 +333,8 @@ class Context:
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self.reached(t, q, v)
-        return motion_sizes(self.terms(t, q, v), *self._reach)
+        np.fmax(self._taken, motion_sizes(self.terms(t, q, v), *self._reach), out=self._taken)
+        return self._taken.copy()
 
     def _error(self, t: float, y: Array) -> Array:
         """What integration may leave of a state, (2n,)."""

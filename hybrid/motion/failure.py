@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hybrid.contact.guards import GuardKind
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.errors import HybridError
+from hybrid.motion.numeric import CONTRADICT
 from hybrid.motion.recorded import Termination
 from hybrid.tolerances import AGREEING, CENTRAL_STEP, CLEAR, NEARLY, UNSEEN
 
@@ -64,7 +65,8 @@ def explain_failure(context: Context, flow: Flow, followed: FollowedArc) -> tupl
     if min(smallest, lightest) <= _NEARLY_SINGULAR:
         return Termination.SINGULAR_MASS, f"its smallest scaled eigenvalue is {min(smallest, lightest):.3g}"
     if followed.failure:
-        return Termination.UNDEFINED, followed.failure
+        ending = Termination.NOT_COMPUTED if CONTRADICT in followed.failure else Termination.UNDEFINED
+        return ending, followed.failure
     with np.errstate(all="ignore"):
         rate = np.asarray(flow.derivative(followed.t, followed.y), dtype=float)
     if not np.isfinite(rate).all():

@@ -20,10 +20,11 @@ from hybrid.contact.activity import side_by_side
 from hybrid.contact.complementarity import facets
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.modes import ElementKind
-from hybrid.contact.reduction import free_motion
+from hybrid.contact.reduction import are_contradictory, free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
+from hybrid.dynamics.arithmetic import applied
 from hybrid.dynamics.partials import Forces
-from hybrid.tolerances import LEAST, RANK
+from hybrid.tolerances import LEAST, RANK, ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+CONTRADICT = "contradict each other: no acceleration satisfies them"
 NO_SIDE = Fraction(1, 2)
 """Of a slip that is as good as none: one that lies no further than this behind its reference is not turned over."""
 _REACH = 10.0  # of the largest force: internal forces beyond this are not looked at
@@ -187,6 +189,7 @@ class Flow(Protocol):
 
 
 _FACETS = 16
+_MET = ROOT  # of the terms of a condition: as precise as conditions are dependent
 
 
 @attrs.frozen(eq=False)
@@ -205,6 +208,8 @@ class _SolvedFlow:
     shape : tuple of int
     is_redundant : bool
         True if somewhere the forces are not unique.
+    parted : array, (...)
+        How far redundant conditions are from being met at once, in units of what counts as met; none are beyond 1.
     """
 
     acceleration: Array
@@ -215,6 +220,7 @@ class _SolvedFlow:
     response: Array
     shape: tuple[int, ...]
     is_redundant: bool = False
+    parted: Array | float = 0.0
 
 
 def _around(dimension: int) -> list[Array]:
@@ -306,6 +312,9 @@ class NumericFlow:
         frictional = {part.index for part in self.parts if part.kind is ElementKind.BILATERAL}
         smooth = tuple(row for row in range(len(self._dynamics.rigid)) if row not in frictional)
         motion = free_motion(attrs.evolve(terms, h=load), eliminated=smooth)
+        if are_contradictory(motion.inconsistency, terms.zeta_B, motion.a_free).any():
+            names = ", ".join(self._dynamics.rigid)
+            raise ArithmeticError(f"the constraints {names} {CONTRADICT}")
         batches = (motion.a_free, terms.gap, terms.slip, terms.W_T[..., 0, :], terms.zeta_N, terms.zeta_B)
         shape = np.broadcast_shapes(*(array.shape[:-1] for array in batches))
         if not R:
@@ -313,7 +322,8 @@ class NumericFlow:
             return _SolvedFlow(motion.a_free, nothing, law, np.ones(shape), nothing, motion.response[..., :0], shape)
         rows = np.swapaxes(side_by_side(R), -1, -2)
         response = motion.response @ side_by_side(list(F.values()))
-        c = (rows @ motion.a_free[..., None])[..., 0] + side_by_side([row.zeta(terms) for row in law.unknown])
+        zeta = side_by_side([row.zeta(terms) for row in law.unknown])
+        c = (rows @ motion.a_free[..., None])[..., 0] + zeta
         G = rows @ response
         sizes = np.maximum(np.einsum("...ij,...jk,...ik->...i", rows, motion.response, rows), LEAST)
         scaled = G / sizes[..., None]
@@ -324,6 +334,12 @@ class NumericFlow:
         determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
         forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
         acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
+        is_redundant = not regular.all()
+        parted: Array | float = 0.0
+        if is_redundant:
+            lack = np.abs(c + applied(G, forces))
+            size = applied(np.abs(rows), np.abs(motion.a_free)) + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
+            parted = np.max(lack / np.maximum(_MET * size, LEAST), axis=-1)
         return _SolvedFlow(
             acceleration,
             forces,
@@ -332,7 +348,8 @@ class NumericFlow:
             scaled,
             response,
             shape,
-            not regular.all(),
+            is_redundant,
+            parted,
         )
 
     def _distribution(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
@@ -363,7 +380,8 @@ class NumericFlow:
                 null = null_space(systems[index], np.vstack([responses[index], np.eye(r)[none]]))
             if null.shape[1]:
                 forces[index], slack[index] = admissible(at, null, slopes[index], constants[index])
-        return forces.reshape(*shape, r), slack.reshape(shape)
+        is_parted = np.broadcast_to(solved.parted, shape) > 1.0  # then no forces meet the conditions
+        return forces.reshape(*shape, r), np.where(is_parted, -solved.parted, slack.reshape(shape))
 
     def _smooth(self, terms: Terms) -> frozenset[ForceElement]:
         """Force elements that stick without friction: nothing but the others holds them."""

@@ -16,11 +16,10 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.impacts.impact import resolve_impact
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.problem import posture
 from hybrid.dynamics.arithmetic import decided_definiteness
 from hybrid.dynamics.kinks import kink_at, kink_sentence
 from hybrid.dynamics.positions import has_kinks
-from hybrid.dynamics.state import State
+from hybrid.dynamics.state import State, posture
 from hybrid.errors import ComputationError, HybridError
 from hybrid.motion.accumulating import completed, is_accumulating, limits_in_order, right_accumulation
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow

@@ -402,6 +402,7 @@ def indefinite_forces(decision: Decision, t: float) -> str | None:
 _NOISE = ROUNDING  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
+_SEEN: Array = np.insert(PLACES, 1, _SOON[1])  # of a step: with the instant next to its start
 
 
 def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> Trial | None:
@@ -428,7 +429,7 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
     step = stepper.step()
     if step is None:
         return None
-    values = watch.oriented(step.time(PLACES), step.at_places())
+    values = watch.oriented(step.time(_SEEN), np.insert(step.at_places(), [1], step.at(_SOON[1:2]), axis=1))
     stays = _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True))
     return Trial(watch, constraints, stepper, step) if stays else None
 
@@ -439,7 +440,7 @@ def _stays_positive(watch: Watch, values: Array, sizes: Array) -> bool:
             continue
         row = values[position]
         if not is_known_zero(watch, position, row):
-            if row[0] < 0:
+            if row[0] < 0 or row[1] < 0:  # at once, as where redundant conditions part
                 return False
             continue
         floor = np.maximum(_NOISE * sizes[position], _DISTINCT * watch.floors.get(position, 0.0))

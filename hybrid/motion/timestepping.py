@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity, activity_pattern, element_names
 from hybrid.contact.modes import ContactMode, Mode
-from hybrid.contact.problem import posture
 from hybrid.contact.table import force_elements, has_stiction
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.state import posture
 from hybrid.errors import HybridError, StateError
 from hybrid.motion.arguments import check_arguments, check_start
 from hybrid.motion.context import PointTerms

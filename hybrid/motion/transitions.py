@@ -47,6 +47,7 @@ _KINDS = (
 )
 
 
+_SLIDES = {GuardKind.CONE_MINUS: ContactMode.SLIDE_MINUS, GuardKind.CONE_PLUS: ContactMode.SLIDE_PLUS}
 _LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _LARGEST = 4.0  # times what the forces alone would give a gap: larger accelerations are not looked for
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
@@ -160,10 +161,9 @@ def moment_after(
             continue
         if part.sticks or GuardKind.SLIP in kinds:
             held.add(part.name)
-        if part.sticks and GuardKind.CONE_MINUS in kinds:
-            broken[part.name] = ContactMode.SLIDE_MINUS
-        elif part.sticks and GuardKind.CONE_PLUS in kinds:
-            broken[part.name] = ContactMode.SLIDE_PLUS
+        edges = kinds & {GuardKind.CONE_PLUS, GuardKind.CONE_MINUS}
+        if part.sticks and len(edges) == 1:  # both where no forces meet redundant conditions
+            broken[part.name] = _SLIDES[edges.pop()]
     if Activity.APPROACHING in activities.values():
         activities |= _touching(context, terms, context.scales(t, q, v, terms), q, activities)
     q, v = settle(context, activities, t, q, v)

@@ -14,6 +14,7 @@ from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve_se
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProblem, activities_in_impact, impact_of
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.reduction import are_contradictory
 from hybrid.contact.selection import STANDING_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.equations import Terms
@@ -97,8 +98,7 @@ def contact_problem(state: NumericState, *, tolerances: Tolerances = Tolerances(
             f"{state.name}: accelerations leave the range of double precision; choose units in which M, h and the "
             "directions of contacts are moderate"
         )
-    size = 1.0 + float(np.max(np.abs(state.terms.zeta_B), initial=0.0)) + float(np.max(np.abs(problem.a_free)))
-    if problem.inconsistency > tolerances.sign * 1e3 * size:
+    if are_contradictory(problem.inconsistency, state.terms.zeta_B, problem.a_free, tolerances.sign):
         raise ComputationError(
             f"{state.name}: the constraints contradict each other: no acceleration satisfies them (residual "
             f"{problem.inconsistency:.3g})"

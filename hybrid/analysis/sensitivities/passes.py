@@ -10,12 +10,12 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward
+from hybrid.analysis.sensitivities.gauss import TO_SERIES, Segment, pull_back, push_forward, sizes_of
 from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.analysis.sensitivities.smoothness import jump_met
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.partials import CompiledExpression, compile_expression
-from hybrid.tolerances import CLEAR, NOTHING, ROOT
+from hybrid.tolerances import CLEAR, NOTHING, ROOT, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -315,8 +315,33 @@ class Integrand:
         size = _SAME * max(1.0, *(float(np.max(np.abs(item))) for item in found))
         return any(np.max(np.abs(item - found[0])) > size for item in found[1:])
 
+    def _unresolved_at(self, segment: Segment, slopes: Array, sizes: Array) -> float | None:
+        """Where slopes (S, s, z) are not resolved by steps however short, and it matters.
+
+        Their last coefficients count where they are no rounding: next to the greatest slope, and next to what the
+        rounding of the state may add to it, as to that of ``phi_dot**2`` for a body at rest.
+        """
+        tail = np.abs(np.einsum("i,sic->sc", TO_SERIES[-1], slopes))
+        greatest = np.max(np.abs(slopes), axis=(0, 1))
+        rough = tail > _ROUGH * greatest
+        if rough.any():
+            rough &= tail > self._greatest_rounded(segment, sizes) - greatest
+        missed = np.where(rough, tail * segment.lengths[:, None], 0.0)
+        whole = np.einsum("si,sic->c", segment.weights, np.abs(slopes))
+        steps = np.flatnonzero((missed > _MATTERS * whole).any(axis=1))
+        return float(segment.knots[steps[0]]) if steps.size else None
+
+    def _greatest_rounded(self, segment: Segment, sizes: Array) -> Array:
+        """Greatest slopes (z,) of the states of a segment moved by their rounding, one coordinate at a time."""
+        t, y, parameters = segment.at.t, segment.at.y, self.trajectory.parameters
+        with np.errstate(all="ignore"):  # the integrand may end beside a state
+            slopes = np.abs([self.along.slope(t, y + step, parameters) for step in np.diag(ROUNDING * sizes)])
+        return np.asarray(np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=(0, 1)))
+
     def refusal(self, motion: Replay) -> Refusal | None:
         """Why the functional has no derivative along this motion, if it jumps or is undefined on it."""
+        states = np.concatenate([segment.states for segment in motion.segments])
+        sizes = sizes_of(np.max(np.abs(states), axis=0), motion.t_end - motion.trajectory.t_start)
         for segment in motion.segments:
             found = jump_met("the integrand", self.along.switches, segment, with_poles=False)
             if found is not None:
@@ -326,8 +351,9 @@ class Integrand:
             if not finite.all():
                 t = float(segment.at.t[np.argmin(finite)])
                 return Refusal(t, "the integrand has no finite derivative", is_proven=False)  # it may only overflow
-            if (pole := _pole(segment, slopes)) is not None:
-                return Refusal(pole, "the integrand or its derivative grows beyond bounds")
+            if (unresolved := self._unresolved_at(segment, slopes, sizes)) is not None:
+                reason = "the integrand or its derivative grows beyond bounds, or too fast for any step"
+                return Refusal(unresolved, reason, is_proven=False)  # an improper integral may have a derivative
             found = jump_met("the integrand", self.along.switches, segment)
             if found is not None:
                 return Refusal(*found, is_proven=False)
@@ -339,16 +365,6 @@ class Integrand:
         if not (np.isfinite(slope).all() and np.isfinite(value)):
             return Refusal(motion.t_end, "the terminal term has no finite value or derivative", is_proven=False)
         return None
-
-
-def _pole(segment: Segment, slopes: Array) -> float | None:
-    """Where the slopes (S, s, z) of an integrand are not resolved by steps however short, and it matters."""
-    tail = np.abs(np.einsum("i,sic->sc", TO_SERIES[-1], slopes))
-    rough = tail > _ROUGH * np.max(np.abs(slopes), axis=(0, 1))
-    missed = np.where(rough, tail * segment.lengths[:, None], 0.0)
-    whole = np.einsum("si,sic->c", segment.weights, np.abs(slopes))
-    steps = np.flatnonzero((missed > _MATTERS * whole).any(axis=1))
-    return float(segment.knots[steps[0]]) if steps.size else None
 
 
 def compiled_integrand(trajectory: Trajectory, functional: Functional, partials: Partials) -> Integrand:

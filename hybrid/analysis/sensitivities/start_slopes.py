@@ -254,21 +254,21 @@ def _like_the_largest(point: Point, changes: Array) -> Array:
 def _held(motion: Replay, point: Point) -> Array:
     """Derivatives of what the start holds at zero, (rows, 2n + 1 + c).
 
-    These are constraints and their rates, the gaps of contacts that are closed or close with a velocity at once, the
-    rates of the former, and slips of contacts that rest or begin to slide.
+    These are constraints and their rates, the gaps of closed contacts, also of those that close or separate with a
+    velocity at once, the rates of the others, and slips of contacts that rest or begin to slide.
     """
     dynamics, terms = point.system.dynamics, point.at.terms
     (y,), (t,) = point.at.y, point.at.t
     q, v = y[: dynamics.n], y[dynamics.n :]
     scales = scales_of(dynamics.at(point.system.parameters), terms, q, v, t=t)
-    activities = element_activities(dynamics, terms, scales, sides={}, tolerances=Tolerances())
+    tolerances = Tolerances()
+    activities = element_activities(dynamics, terms, scales, sides={}, tolerances=tolerances)
+    closed = np.ravel(terms.gap <= tolerances.gap * scales.gap)
     gap, gap_dot, slip = (point.slopes(name) for name in ("gap", "gap_dot", "slip"))
     rows = [*point.slopes("constraint"), *point.slopes("constraint_dot")]
     for index, (name, activity) in enumerate(zip(element_names(dynamics), activities.ravel(), strict=True)):
-        if activity == Activity.OPEN:
-            continue
-        if index < len(dynamics.contacts):
-            rows += [gap[index]] if activity == Activity.APPROACHING else [gap[index], gap_dot[index]]
+        if index < len(dynamics.contacts) and closed[index]:
+            rows += [gap[index]] if activity in {Activity.OPEN, Activity.APPROACHING} else [gap[index], gap_dot[index]]
         if activity == Activity.RESTING:
             rows += [slip[column] for column in range(len(slip))[dynamics.columns[name]]]
     return np.array(rows).reshape(len(rows), gap.shape[1])

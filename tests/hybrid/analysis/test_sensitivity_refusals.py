@@ -305,6 +305,33 @@ def test_directions_that_leave_a_closed_contact():
     assert sensitivity(motion, Functional("x"), ["mu", "x"]).refusal is None
 
 
+def test_a_start_on_a_surface_that_separates_is_no_start_a_little_lower():
+    # thrown up with 1.5 from where it touches a floor at r: y(T) = r + 1.5 T - g T^2/2, and x(T) = x + 2 T
+    ball = derive(
+        Mechanism(
+            name="ball",
+            coordinates=["x", "y"],
+            parameters={"g": 10, "r": 0.1},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="g*y"),
+            contact=[Contact(name="floor", gap="y - r")],
+        )
+    )
+    pins = {"x": 0, "x_dot": 2, "gap.floor": 0, "gap_dot.floor": 1.5}
+    with pytest.raises(StateError, match="'floor' penetrates at the start"):
+        simulate(ball, solve_state(ball, pins | {"gap.floor": -1e-5}), t_end=0.2)
+    motion = simulate(ball, solve_state(ball, pins), t_end=0.2)
+    total = Functional(terminal="x + y")
+    found = sensitivity(motion, total, [*pins, "g", "r"], pins=pins)
+    assert list(found.refusals) == ["gap.floor"]
+    assert "a change of gap.floor leaves" in found.refusals["gap.floor"].reason
+    assert found.refusals["gap.floor"].is_proven
+    slopes = {"x": 1, "x_dot": 0.2, "gap_dot.floor": 0.2, "g": -0.02, "r": 1}  # the start follows r with the pins
+    assert found.gradient == pytest.approx(slopes, abs=1e-13)
+    found = sensitivity(motion, total, ["x", "y", "y_dot", "r"])
+    assert list(found.refusals) == ["y", "r"]
+    assert found.gradient == pytest.approx({"x": 1, "y_dot": 0.2}, abs=1e-13)
+
+
 def test_a_spatial_slip_that_begins_without_acceleration():
     # pulled ever harder, and kinetic friction holds as much as static friction did
     puck = derive(

@@ -52,8 +52,8 @@ class AbstractCompliantFlow(ABC):
     rows: list[tuple[int | None, list[int]]]
 
     @abstractmethod
-    def leading_sizes(self, root: float) -> Array:
-        """What the leading unknowns are measured by, per contact velocity; ``root`` is that of the stiffness."""
+    def leading_sizes(self, frequency: float) -> Array:
+        """What the leading unknowns are measured by, per contact velocity; the frequency is that of the contacts."""
 
     @abstractmethod
     def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
@@ -78,6 +78,10 @@ class AbstractCompliantFlow(ABC):
     def is_over(self, at: CompliantForces) -> bool:
         """True where nothing moves and the forces leave it so for ever: never known where loads may change in time."""
         return False
+
+    def frequencies(self, G: Array) -> Array:
+        """Frequency of every contact alone, (k,), undamped and without friction."""
+        return np.asarray(np.sqrt(self.stiffness * np.diag(G)[: len(self.stiffness)]))
 
     @property
     def sizes(self) -> list[int]:

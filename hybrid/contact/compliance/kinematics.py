@@ -63,9 +63,9 @@ class MovingFlow(AbstractCompliantFlow):
         rows = [(i if i < k else None, [k + j for j in element.columns]) for i, element in enumerate(elements)]
         return cls(stiffness, 1.0, 0.0, tuple(element.name for element in elements), rough, rows, dynamics, damping)
 
-    def leading_sizes(self, root: float) -> Array:
+    def leading_sizes(self, frequency: float) -> Array:
         """What the leading unknowns are measured by, per contact velocity."""
-        return np.repeat([1.0 / root, 1.0], self.dynamics.n)
+        return np.repeat([1.0 / frequency, 1.0], self.dynamics.n)
 
     def evaluate(self, y: Array, status: ContactStatus) -> CompliantForces:
         """Everything at one state."""
@@ -193,9 +193,9 @@ class FrozenFlow(AbstractCompliantFlow):
         ordered = (G[np.ix_(order, order)], gamma[order])
         return cls(stiffness, speed, 0.0, names, bilateral.names, rows, *ordered, moved, bilateral), order
 
-    def leading_sizes(self, root: float) -> Array:
+    def leading_sizes(self, frequency: float) -> Array:
         """What the gaps are measured by, per contact velocity."""
-        return np.ones(len(self.contacts))
+        return np.full(len(self.contacts), 1.0 / frequency)
 
     def velocities(self, y: Array) -> Array:
         """Contact velocities, (r,)."""

@@ -37,7 +37,7 @@ _DEPARTURE = ROUNDING  # of the velocities, in a unit of fast time: the loads of
 _GROWN = CLEAR  # of the velocities: what loads have set off and has grown so far goes on without them
 _FOLDS = 40.0  # of growth: a factor of 1e17, for the 1e6 that are wanted
 _MANY = 4  # contacts of which every combination is tried
-_FOREVER = 1e9  # fast time
+_FOREVER = 1e9  # in the time of the fastest contact
 _EFFORT = 100_000  # evaluations; an impact takes some thousand
 _SAME = CLEAR  # velocities that differ by less, relative to the largest, are the same outcome
 _RATIO = 10.0  # by which every stiffness is changed in turn to see whether the outcome depends on it
@@ -129,7 +129,7 @@ def several_limit(
 def _left(flow: FrozenFlow, order: list[int], loads: Array, departure: float, samples: int) -> CompliantPath | None:
     """The history of contacts at rest that their loads set off; None where nothing grows."""
     k, bilateral = len(flow.contacts), flow.bilateral
-    rates = np.sqrt(flow.stiffness * np.diag(flow.G)[:k])
+    rates = flow.frequencies(flow.G)
     largest, slowest = float(np.max(np.abs([*loads, *bilateral.load]))), _slowest_growth(flow)
     if largest == 0.0 or slowest == math.inf:
         return None
@@ -171,7 +171,7 @@ def _slowest_growth(flow: FrozenFlow) -> float:
         for chosen in itertools.combinations(range(k), size)
         for rate in _rates(flow, chosen, slips)
     ]
-    size = math.sqrt(float(np.max(flow.stiffness * np.diag(flow.G)[:k])))  # defective pairs of zeros part by rounding
+    size = float(np.max(flow.frequencies(flow.G)))  # defective pairs of zeros part by rounding
     return min((rate for rate in found if rate > CLEAR * size), default=math.inf)
 
 
@@ -205,7 +205,8 @@ def frozen_machine(flow: FrozenFlow, *, samples: int = 0) -> PhaseMachine:
         With stiffness 1, so that its time is the fast time.
     """
     still = VANISHING * flow.speed
-    return PhaseMachine(flow, 1.0, _FOREVER, _EFFORT, still, {}, samples)
+    horizon = _FOREVER / (float(np.max(flow.frequencies(flow.G))) or 1.0)
+    return PhaseMachine(flow, 1.0, horizon, _EFFORT, still, {}, samples)
 
 
 def _followed(flow: FrozenFlow, order: list[int], gaps: Array | None = None, samples: int = 0) -> CompliantPath:

@@ -235,7 +235,8 @@ class PhaseMachine:
         end.terminal = True  # type: ignore[attr-defined]
         # forces of one push another to its bound and back within a step, and so may friction that changes
         looks_out = len(self.flow.rows) > 1 or bool(status.resting(self.flow.sizes))
-        x, span = y, 1.01 * max((self.horizon - float(y[-1])) * (1e9 if rotating else 1.0), 1.0)
+        left = (self.horizon - float(y[-1])) * self._frequency / math.sqrt(self.stiffness)
+        x, span = y, 1.01 * max(left * (1e9 if rotating else 1.0), 1.0)
         for method, length in [("DOP853", span)] if rotating else self._methods(at_state(y), status, span):
             before = self.spent
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
@@ -263,32 +264,40 @@ class PhaseMachine:
     def _rates(
         self, status: ContactStatus, at_state: Callable[[Array], CompliantForces]
     ) -> Callable[[float, Array], Array]:
-        """Rates of the unknowns over fast time, slowed down where spatial slips turn."""
-        root, rotating = math.sqrt(self.stiffness), [self.flow.columns(i) for i in status.rotating(self.flow.sizes)]
+        """Rates of the unknowns over the phase of the fastest contact, slowed down where spatial slips turn."""
+        root, frequency = math.sqrt(self.stiffness), self._frequency
+        rotating = [self.flow.columns(i) for i in status.rotating(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
             at = at_state(x)
             rate = self.flow.rates(x, at)
             rate[-1] = root
             slips = [at.slip[columns] for columns in rotating]
-            return np.asarray(rate * (fast_time_rate(slips, self.flow.speed) / root))
+            return np.asarray(rate * (fast_time_rate(slips, self.flow.speed) / frequency))
 
         return rates
 
     def _methods(self, at: CompliantForces, status: ContactStatus, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""
         k = len(at.gap)
-        decay = float(np.max((at.damper * np.diag(at.G)[:k])[status.presses[:k]], initial=0.0)) / self.stiffness**0.5
+        decay = float(np.max((at.damper * np.diag(at.G)[:k])[status.presses[:k]], initial=0.0)) / self._frequency
         if decay * span <= _STIFF:
             return [("DOP853", span)]
         return [("DOP853", _TRANSIENT / decay), ("Radau", span)]
 
     def _sizes(self, count: int) -> Array:
-        """What the unknowns are measured by."""
-        root = math.sqrt(self.stiffness)
+        """What the unknowns are measured by: impulses by what changes the velocities of the lightest row so much."""
+        frequency, mass = self._frequency, 1.0 / (float(np.max(np.diag(self.first_delassus))) or 1.0)
         velocity = max(self.flow.speed, self.flow.rounding / _ACCURACY)
-        leading = velocity * self.flow.leading_sizes(root)
-        return np.concatenate([leading, np.full(count - 3 - len(leading), velocity), [velocity**2, 1.0 / root, 1.0]])
+        leading = velocity * self.flow.leading_sizes(frequency)
+        impulses = np.full(count - 3 - len(leading), mass * velocity)
+        rest = [mass * velocity**2, 1.0 / frequency, math.sqrt(self.stiffness) / frequency]
+        return np.concatenate([leading, impulses, rest])
+
+    @property
+    def _frequency(self) -> float:
+        """That of the fastest contact, which an integrator goes by: of a unit of time or mass it knows nothing."""
+        return float(np.max(self.flow.frequencies(self.first_delassus))) or 1.0
 
     def _change(self, at: CompliantForces) -> float:
         """How far the posture has gone, as the contacts feel it."""

@@ -409,8 +409,8 @@ def test_finite_stiffness_and_limit_are_one_for_linear_mechanisms_without_loads(
     assert limit.energy_change <= 0.0
     assert motion.state.v == pytest.approx(limit.v_after, abs=1e-7)
     assert motion.impulse_N["rail"] == pytest.approx(limit.impulse_N["rail"], abs=1e-7)
-    # the work of friction is never positive, that of the dampers is the rest
-    assert motion.energy_change - 1e-9 <= motion.work_T <= 1e-9
+    # the work of friction is never positive, that of the dampers is the rest; steps are exact to 1e-11 of it
+    assert motion.energy_change * (1 + 1e-10) - 1e-9 <= motion.work_T <= 1e-9
 
 
 def test_a_rail_without_friction_is_a_smooth_one(slider):

@@ -1,4 +1,4 @@
-"""Joint impacts in any unit of mass: velocities stay, impulses and energies go with the unit."""
+"""Impacts in any unit of mass: velocities stay, impulses and energies go with the unit."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,7 @@ from hybrid import (
     EnergeticImpact,
     EnergyDynamics,
     EquationDynamics,
+    KelvinVoigt,
     KelvinVoigtLimit,
     Mechanism,
     NewtonImpact,
@@ -108,3 +109,56 @@ def test_an_elastic_compliant_impact_is_not_said_to_create_what_its_integration_
     impact = resolve_impact(derive(body), State([0] * 4, [-1.625, 1.5, -1.875, -0.875]), law=KelvinVoigtLimit())
     assert abs(impact.energy_change) < 1e-11 * 15.904296875  # of the energy before
     assert impact.warnings == ()
+
+
+def compliant_block(mass, *, damping):
+    """A block that falls flat on two damped corners; dampings go with the root of the mass."""
+    corners = {"left": -0.5, "right": 0.5}
+    return derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y", "p"],
+            parameters={"m": mass, "w": 0.3},
+            dynamics=EnergyDynamics(kinetic="m*(x_dot**2 + y_dot**2 + p_dot**2/32)/2"),
+            contact=[
+                Contact(
+                    name=name,
+                    gap=f"y + {at}*sin(p) - w*cos(p)",
+                    tangent=f"x + {at}*cos(p) + w*sin(p)",
+                    friction=0.2,
+                    damping=f"{damping}*sqrt(m)",
+                )
+                for name, at in corners.items()
+            ],
+        )
+    )
+
+
+STRUCK = State([0, 0.3, 0], [0.4, -0.6, 0.7])
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_no_unit_of_mass_decides_the_limit_of_several_contacts(damping):
+    one = resolve_impact(compliant_block(1.0, damping=damping), STRUCK, law=KelvinVoigtLimit())
+    for mass in (1e-16, 1e-12, 1e-6, 1e6, 1e12, 1e16):
+        other = resolve_impact(compliant_block(mass, damping=damping), STRUCK, law=KelvinVoigtLimit())
+        # the same steps in other units; only what is rounded differs, and steps carry it on: far below their 1e-11
+        np.testing.assert_allclose(other.v_after, one.v_after, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(other.energy_change / mass, one.energy_change, rtol=1e-11)
+        np.testing.assert_allclose(other.impulse_N["left"] / mass, one.impulse_N["left"], rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(other.duration / np.sqrt(mass), one.duration, rtol=1e-11)
+        # the warning says by how much the velocities depend on the ratio of the stiffnesses
+        assert other.warnings == one.warnings
+        assert "stiffness ratio of contact 'right'" in one.warnings[0]
+
+
+@pytest.mark.parametrize("mass", [1e-12, 1e12])
+def test_no_unit_of_mass_decides_a_motion_on_springs(mass):
+    """Stiffnesses go with the mass: times and lengths stay."""
+    motions = [KelvinVoigt(1e6 * unit).pass_through(compliant_block(unit, damping=0.3), STRUCK) for unit in (1.0, mass)]
+    one, other = motions
+    assert [label for label, _ in other.phases] == [label for label, _ in one.phases]
+    # steps of 1e-11 of the velocities, and the rounding of positions: 1e-16 of 0.3 m through a frequency of 3000 Hz
+    np.testing.assert_allclose(other.state.v, one.state.v, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(other.energy_change / mass, one.energy_change, rtol=1e-10)
+    np.testing.assert_allclose(other.work_T / mass, one.work_T, rtol=1e-10)

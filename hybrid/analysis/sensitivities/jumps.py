@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.compliant_jump import compliant_slopes
+from hybrid.analysis.sensitivities.mode_system import balance_inverse
 from hybrid.analysis.sensitivities.refusal import NoDerivative
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactChange, ImpactProblem, impact_problem
@@ -207,13 +208,7 @@ def velocity_slopes(site: ImpactSite, problem: ImpactProblem, P: Array, P_slopes
     top = terms.M @ before - balance + problem.posed.W[:, rows.given] @ P_slopes[rows.given]
     m = len(terms.J)
     system = np.block([[terms.M, -terms.J.T], [terms.J, np.zeros((m, m))]])
-    return site.v + change, (_inverse(system) @ np.concatenate([top, -held]))[:n]
-
-
-def _inverse(A: Array) -> Array:
-    scale = np.max(np.abs(A), axis=1, keepdims=True)
-    scale = np.where(scale > 0.0, scale, 1.0)
-    return np.asarray(np.linalg.pinv(A / scale, rcond=RANK) / scale.T)
+    return site.v + change, (balance_inverse(system[None], n)[0] @ np.concatenate([top, -held]))[:n]
 
 
 @attrs.frozen(eq=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.equations import Terms
 
-__all__ = ["ModeSystem", "Response"]
+__all__ = ["ModeSystem", "Response", "balance_inverse"]
 
 Array = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ class ModeSystem:
         n = self.dynamics.n
         terms = self.dynamics.terms(y[:, :n], y[:, n:], t=t, parameters=self.parameters)
         matrix, right = self._assembled(terms, len(t))
-        inverse = _inverse(matrix)
+        inverse = balance_inverse(matrix, n)
         u = (inverse @ right[..., None])[..., 0]
         normal, tangential, bilateral, _ = self.offsets
         forces = Forces(u[:, :n], u[:, normal:tangential], u[:, tangential:bilateral], u[:, bilateral:])
@@ -230,19 +230,56 @@ class ModeSystem:
         return np.asarray(-at.inverse @ self.residual_slopes(at, found))
 
 
-def _inverse(matrix: Array) -> Array:
-    """Inverse, or the pseudoinverse where constraints depend on each other: accelerations are unique all the same."""
-    scale = np.max(np.abs(matrix), axis=-1, keepdims=True)
-    scaled = matrix / np.where(scale > 0.0, scale, 1.0)
+def balance_inverse(matrix: Array, n: int) -> Array:
+    """Inverse, or the pseudoinverse where constraints depend on each other: accelerations are unique all the same.
+
+    The rank is that in units in which all inertias are alike, so that none of a mass or a length decides it.
+
+    Parameters
+    ----------
+    matrix : array, (N, u, u)
+        Of linear systems whose first rows are the equations of motion, or their impulses.
+    n : int
+        How many these are; as many unknowns that come first are accelerations, the others forces.
+
+    Returns
+    -------
+    array, (N, u, u)
+        NaN where an entry is not finite.
+
+    Examples
+    --------
+    A mass of a trillionth on a surface: its acceleration is zero, its force opposes the load.
+
+    >>> balance_inverse(np.array([[[1e-12, -1.0], [1.0, 0.0]]]), 1)[0].tolist()
+    [[0.0, 1.0], [-1.0, 1e-12]]
+    """
+    columns = _units(matrix, n)
+    scaled = matrix * columns
+    rows = np.max(np.abs(scaled), axis=-1, keepdims=True)
+    rows = np.where(rows > 0.0, rows, 1.0)
+    scaled = scaled / rows
     if not np.isfinite(scaled).all():
         return np.full_like(matrix, np.nan)
     extreme = np.linalg.svd(scaled[:1], compute_uv=False)
     if extreme[0, -1] > RANK * extreme[0, 0]:
         try:
-            return np.asarray(np.linalg.inv(matrix))
+            found = np.linalg.inv(scaled)
         except np.linalg.LinAlgError:
             return np.full_like(matrix, np.nan)
-    return np.asarray(np.linalg.pinv(scaled, rcond=RANK) / np.swapaxes(scale, -1, -2))
+    else:
+        found = np.linalg.pinv(scaled, rcond=RANK)
+    return np.asarray(np.swapaxes(columns, -1, -2) * found / np.swapaxes(rows, -1, -2))
+
+
+def _units(matrix: Array, n: int) -> Array:
+    """Units of the unknowns, (N, 1, u): of accelerations in which inertias are 1, and one of the largest force."""
+    inertia = np.abs(np.diagonal(matrix[:, :n, :n], axis1=-2, axis2=-1))
+    units = 1.0 / np.sqrt(np.where(inertia > 0.0, inertia, 1.0))
+    lift = np.max(np.abs(matrix[:, :n, n:]) * units[..., None], axis=(1, 2), initial=0.0)
+    force = 1.0 / np.where(lift > 0.0, lift, 1.0)
+    forces = np.broadcast_to(force[:, None], (len(matrix), matrix.shape[-1] - n))
+    return np.concatenate([units, forces], axis=1)[:, None, :]
 
 
 @attrs.frozen(eq=False)

@@ -33,6 +33,8 @@ __all__ = ["ImpactSite", "Jump", "impact_jumps", "no_jump", "problem_change", "v
 
 Array = NDArray[np.float64]
 
+_LOUD = 1e12  # times the velocities: changes beside which loads vanish; those of a unit of impulse may be far less
+
 
 @attrs.frozen(eq=False)
 class ImpactSite:
@@ -93,9 +95,14 @@ class ImpactSite:
 
     def impulse_slopes(self, forces: Forces) -> Array:
         """Derivatives of ``M change - W_N P_N - W_T P_T - J^T P_B`` at fixed changes and impulses, (N, n, size)."""
-        found = np.asarray(self.slopes(self.v, forces)["balance"] - self.slopes(self.v)["balance"])
+        sizes = np.max(np.abs(forces.a), axis=1)
+        loud = _LOUD * (float(np.max(np.abs(self.v))) or 1.0)
+        factors = loud / np.where(sizes > 0.0, sizes, loud)
+        parts = (forces.a, forces.lambda_N, forces.lambda_T, forces.lambda_B)
+        scaled = Forces(*(factors[:, None] * part for part in parts))
+        found = (self.slopes(self.v, scaled)["balance"] - self.slopes(self.v)["balance"]) / factors[:, None, None]
         found[:, :, self.n : 2 * self.n] = 0.0
-        return found
+        return np.asarray(found)
 
 
 @attrs.frozen(eq=False)

@@ -234,13 +234,15 @@ def test_no_unit_of_mass_decides_a_derivative(law, mass, slope):
     down = g if slope is None else g * slope**2 / (1 + slope**2)  # the rail leaves this of gravity in y
     x = 0.0 if slope is None else h / slope
     motion = simulate(bead, State([x, h], [0, 0]), t_end=T, law=law)
-    found = sensitivity(motion, Functional(terminal="y"), ["e"])
+    names = ["e", "m"] if slope is None else ["e"]
+    found = sensitivity(motion, Functional(terminal="y"), names)
     assert found.refusal is None, found.refusal
     fall = np.sqrt(2 * h / down)
     rest = T - fall
     # y(T) = e v rest - down rest^2 / 2 with v = down fall, without the mass; to some hundred roundings
     assert found.value == pytest.approx(e * down * fall * rest - down * rest**2 / 2, abs=1e-13)
     assert found.gradient["e"] == pytest.approx(down * fall * rest, abs=1e-13)
+    assert found.gradient.get("m", 0.0) * mass == pytest.approx(0, abs=1e-13)
 
 
 def test_friction_element_with_a_given_limit():

@@ -24,7 +24,7 @@ from hybrid.contact.reduction import are_contradictory, free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.arithmetic import applied
 from hybrid.dynamics.partials import Forces
-from hybrid.tolerances import LEAST, RANK, ROOT
+from hybrid.tolerances import INTEGRATED, LEAST, RANK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,7 +189,7 @@ class Flow(Protocol):
 
 
 _FACETS = 16
-_MET = ROOT  # of the terms of a condition: as precise as conditions are dependent
+_MET = INTEGRATED  # of what the mechanism accelerates along a condition: so much may be left of one that is met
 
 
 @attrs.frozen(eq=False)
@@ -338,7 +338,8 @@ class NumericFlow:
         parted: Array | float = 0.0
         if is_redundant:
             lack = np.abs(c + applied(G, forces))
-            size = applied(np.abs(rows), np.abs(motion.a_free)) + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
+            energy = np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1, keepdims=True)
+            size = np.sqrt(sizes * np.abs(energy)) + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
             parted = np.max(lack / np.maximum(_MET * size, LEAST), axis=-1)
         return _SolvedFlow(
             acceleration,

@@ -159,11 +159,11 @@ def moment_after(
         activities[part.name] = _closing(context, terms, part, t, q, v) if found is None else found
         if not has_stiction(terms, part.element):
             continue
-        if part.sticks or GuardKind.SLIP in kinds:
-            held.add(part.name)
-        edges = kinds & {GuardKind.CONE_PLUS, GuardKind.CONE_MINUS}
-        if part.sticks and len(edges) == 1:  # both where no forces meet redundant conditions
+        edges = kinds & _SLIDES.keys() if part.sticks else set()
+        if len(edges) == 1:
             broken[part.name] = _SLIDES[edges.pop()]
+        if not edges and (part.sticks or GuardKind.SLIP in kinds):
+            held.add(part.name)  # not if both edges fire, as all do where no forces meet redundant conditions
     if Activity.APPROACHING in activities.values():
         activities |= _touching(context, terms, context.scales(t, q, v, terms), q, activities)
     q, v = settle(context, activities, t, q, v)

@@ -232,9 +232,9 @@ def ordered_map(
     scale = float(np.max(np.abs(first.after)))
     size = max(float(np.max(np.abs(first.matrix))), 1.0)
     if any(np.max(np.abs(item.after - joint[0].y)) > _ALIKE * scale for item in maps):
-        raise NoDerivative(reason)
+        raise NoDerivative(reason, is_proven=False)  # of names that move none of the surfaces there may be one
     if any(np.max(np.abs(item.slopes - first.slopes)) > _ALIKE * size for item in maps[1:]):
-        raise NoDerivative(reason)
+        raise NoDerivative(reason, is_proven=False)
     return attrs.evolve(first, orders=tuple(item.orders[0] for item in maps))
 
 
@@ -269,13 +269,13 @@ def _in_order(
         surface = left.pop(0)
         here = _in_mode(point.system, surface)
         if here is None or not here.rate(point) < 0.0:
-            raise NoDerivative(reason)
+            raise NoDerivative(reason, is_proven=False)
         after = _changed(point.system, following, here) if left else following
         step = agreed_map(point, here, resets(point, here), after, reason, keeps=False)
         total = step if total is None else _composed(total, step)
         point = evaluate_point(after, step.t, step.after)
     if total is None:
-        raise NoDerivative(reason)
+        raise NoDerivative(reason, is_proven=False)
     return total
 
 

@@ -360,7 +360,7 @@ class Integrand:
         for event_group in motion.event_groups:
             if self._depends_on_order(event_group):
                 reason = "events happen at once, and the integral changes differently for each order of them"
-                return Refusal(event_group.t, reason)
+                return Refusal(event_group.t, reason, is_proven=False)
         value, slope = self.terminal_at(motion.t_end, motion.end)
         if not (np.isfinite(slope).all() and np.isfinite(value)):
             return Refusal(motion.t_end, "the terminal term has no finite value or derivative", is_proven=False)

@@ -18,6 +18,7 @@ from hybrid import (
     State,
     StateError,
     derive,
+    mechanism_from_toml,
     saltation_matrix,
     sensitivity,
     simulate,
@@ -550,3 +551,32 @@ def test_an_interruption_ends_the_check_too(monkeypatch):
     monkeypatch.setattr(differences, "simulate", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sensitivity(motion, Functional("q1"), ["k1"], check=True)
+
+
+def test_what_moves_none_of_two_surfaces_may_have_a_derivative():
+    # floor and wall are hit at t = 0.2, whatever the restitution is; friction makes their order matter
+    text = """
+        name = "ball"
+        coordinates = ["x", "y"]
+        [parameters]
+        e = 0.6
+        [dynamics]
+        kinetic = "x_dot**2/2 + y_dot**2/2"
+        potential = "9.81*y"
+        [[contact]]
+        name = "floor"
+        gap = "y"
+        slip = "x_dot - 0.4"
+        friction = "0.3"
+        restitution = "e"
+        [[contact]]
+        name = "wall"
+        gap = "0.5 - x"
+        restitution = "e"
+    """
+    ball, start = derive(mechanism_from_toml(text)), State([0.24, 0.1962], [1.3, 0.0])
+    ends = {e: simulate(ball, start, t_end=0.3, law=NewtonImpact(), parameters={"e": e}).v[0] for e in (0.5, 0.6, 0.7)}
+    assert list(ends.values()) == pytest.approx([-1.3 * e for e in ends], rel=1e-12)
+    motion = simulate(ball, start, t_end=0.3, law=NewtonImpact())
+    found = sensitivity(motion, Functional(terminal="x_dot"), ["e"])
+    assert "happen at once" in found.refusal.reason and not found.refusal.is_proven

@@ -273,15 +273,15 @@ def _among(
     if len(coherent) == 1 or (coherent and len(branches) == 1):
         choice, trial = coherent[0]
         if not np.any(moment.v):  # all stands still in a mode that holds all, and only time passes
-            choice, trial = next((item for item in chain(coherent, following) if _rests(item[1])), coherent[0])
+            choice, trial = next((item for item in chain(coherent, following) if _stands(item[1])), coherent[0])
         return Decision(choice, selection, note="a tie, resolved along the flow of the mode", trial=trial)
     if selection.verdict in (Verdict.UNIQUE, Verdict.HYPERSTATIC) and not coherent:
         return Decision(choices[0][0], selection, note="a tie that no flow resolves")
     return _by_rule(context, selection, moment, Termination.UNDECIDED)
 
 
-def _rests(trial: Trial) -> bool:
-    return isinstance(trial.stepper, Rest)
+def _stands(trial: Trial) -> bool:
+    return isinstance(trial.stepper, Rest) or not any(part.slides for part in trial.constraints.parts)
 
 
 def _without_rounding(problem: ContactProblem) -> ContactProblem:

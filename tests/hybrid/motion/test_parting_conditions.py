@@ -83,6 +83,29 @@ def test_a_wall_that_starts_smoothly_pushes_a_block_over_the_floor():
     assert motion.energy().friction == pytest.approx(-3 * 0.2 * 1.5**5, rel=1e-9)
 
 
+@pytest.mark.parametrize("belt", ["max(0, t - 0.2)", "s*sin(t)", "s*t"])
+def test_feet_stand_while_the_belt_under_one_of_them_does(belt):
+    foot = (
+        '[[contact]]\nname = "{}"\ngap = "y {} sin(phi)/2"\nslip = "x_dot {} sin(phi)*phi_dot/2 {}"\nfriction = "0.3"\n'
+    )
+    text = """
+        name = "plate"
+        coordinates = ["x", "y", "phi"]
+        parameters = {s = 0}
+        [dynamics]
+        kinetic = "(x_dot**2 + y_dot**2)/2 + phi_dot**2/4"
+        potential = "10*y"
+        [forces]
+        x = "8*sin(3*t) - 1/5"
+    """
+    plate = derive(mechanism_from_toml(text + foot.format("a", "-", "+", "") + foot.format("b", "+", "-", f"- {belt}")))
+    motion = simulate(plate, State([0.05, 0, 0], [0, 0, 0]), t_end=0.15)
+    assert motion.termination is Termination.END_TIME
+    first, then = motion.arcs
+    assert first.mode.label == "a=stick,b=stick" and then.mode.label == "a=slide+,b=slide+"
+    assert then.start == pytest.approx(math.asin(3.2 / 8) / 3, rel=1e-12)  # where the push exceeds mu m g
+
+
 def test_conditions_that_agree_for_good_are_no_event():
     # two feet on one belt, of which neither condition adds anything
     both = "".join(rubbing(name, "x_dot - sin(t)/2", 1) for name in ("left", "right"))

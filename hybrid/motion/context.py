@@ -34,11 +34,13 @@ if TYPE_CHECKING:
     from hybrid.motion.arguments import SelectionRule, Settings
     from hybrid.motion.numeric import Flow
     from hybrid.motion.projection import RankGuard
+    from hybrid.motion.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _ALIKE = 8.0  # slopes of 1/s at s - e, s and s + e are further apart if e is s/2 or more
+_FAR_LARGER = 100.0  # the error of an arc is a share of what is taken: two digits of it may be lost
 _INTEGRATED = 10.0  # errors of a step, at most, in a function of the state that the motion keeps at zero
 
 
@@ -212,6 +214,8 @@ class Context:
         Watches rigid constraints for singular configurations.
     singular : {"stop", "smooth"}
         What to do at one.
+    sizes : array, (2n,), or None
+        Of coordinates and velocities, where they are known from having followed the motion before.
     rebounds : bool
         Whether impacts may give velocity back: not under a law whose coefficients are zero at every state.
     """
@@ -223,6 +227,7 @@ class Context:
     watched: tuple[tuple[Guard, str], ...] = ()
     rank: RankGuard | None = None
     singular: str = "stop"
+    sizes: Array | None = None
     rebounds: bool = attrs.field(init=False, repr=False)
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _reach: Array = attrs.field(init=False, repr=False)
@@ -333,8 +338,18 @@ class Context:
 
     def _sizes(self, t: float, q: Array, v: Array) -> Array:
         self.reached(t, q, v)
+        if self.sizes is not None:
+            return self.sizes.copy()
         np.fmax(self._taken, motion_sizes(self.terms(t, q, v), *self._reach), out=self._taken)
         return self._taken.copy()
+
+    def smaller_sizes(self, motion: Trajectory) -> Array | None:
+        """Sizes of a motion that turned out far smaller than was taken at a start without any; else None."""
+        for arc in motion.arcs:
+            for t, q, v in zip(arc.knots.tolist(), *arc.sample(arc.knots), strict=True):
+                self.reached(t, q, v)
+        own = motion_sizes(self.terms(motion.t, motion.q, motion.v), *self._reach)
+        return own if (self._taken > _FAR_LARGER * own).any() else None
 
     def _error(self, t: float, y: Array) -> Array:
         """What integration may leave of a state, (2n,)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import attrs
+
 from hybrid.arguments import checks_arguments
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.declaration.names import nearest
@@ -137,6 +139,9 @@ def simulate(
     )
     with interruptible(keeps=keeps):
         motion = _followed(context, state, float(t_end), singular, progress)
+        sizes = None if state.q.any() or state.v.any() else context.smaller_sizes(motion)
+        if sizes is not None:  # errors are a share of them
+            motion = _followed(attrs.evolve(context, sizes=sizes), state, float(t_end), singular, progress)
     if motion.termination is Termination.INTERRUPTED and not keeps:
         raise KeyboardInterrupt
     return motion

@@ -92,6 +92,9 @@ def follow_together(
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
     reached &= fleet.t < t_end
     fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
+    at_zero = reached & ~fleet.y.any(axis=0)  # errors are shares of sizes, which are not known before the motion
+    fleet.hand_over(everyone[at_zero], "a start at rest at zero")
+    reached &= ~at_zero
     alone = {
         "rigid constraints": bool(dynamics.rigid),
         "slips that vanish from a side": bool(states.sides),

@@ -79,7 +79,7 @@ def test_events_that_change_nothing_count(monkeypatch):
         return attrs.evolve(passage, y=passage.y * [1, 0], fired=(Guard(GuardKind.SLIP, ("seal",)),))
 
     monkeypatch.setattr(run, "follow", alarmed)
-    motion = simulate(box, State([0.0], [0.0]), t_end=1, settings=Settings(max_events=20))
+    motion = simulate(box, State([1.0], [0.0]), t_end=1, settings=Settings(max_events=20))
     assert motion.termination is Termination.MAX_EVENTS
     assert not motion.events
     assert len(fired) == 21

@@ -18,6 +18,7 @@ from hybrid import (
     Axis,
     ComputationError,
     Contact,
+    DeclarationError,
     EnergeticImpact,
     HybridError,
     Mode,
@@ -25,6 +26,7 @@ from hybrid import (
     Settings,
     State,
     StateError,
+    States,
     Tolerances,
     Verdict,
     build_automaton,
@@ -41,6 +43,7 @@ from hybrid import (
 )
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.cli import main
+from hybrid.contact.compliance.law import KelvinVoigt, KelvinVoigtLimit
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.dynamics import project_state
 from hybrid.numeric import NumericContact, NumericState, select as select_numeric
@@ -169,6 +172,34 @@ def test_what_a_user_writes_is_of_the_kind_that_is_asked_for(asked):
     for kind in WRONG.keys() - TAKEN.get(asked, set()):
         with pytest.raises(HybridError):
             BUILT[asked](WRONG[kind])
+
+
+@pytest.mark.parametrize("wrong", [[1], {"tip": None}, {"tip": "x"}])
+@pytest.mark.parametrize("kind", [State, States])
+def test_sides_of_one_state_and_of_many_are_numbers(kind, wrong):
+    with pytest.raises(ArgumentError, match=rf"^{kind.__name__}: sides must be a mapping of texts to numbers"):
+        kind(STATE.q, STATE.v, np.array(0.0), sides=wrong)
+    assert kind(STATE.q, STATE.v, np.array(0.0), sides={"tip": 1}).sides == {"tip": (1.0,)}
+
+
+@pytest.mark.parametrize("samples", [-1, 100_001, 10**12, 10**400, -(10**400)])
+def test_samples_of_a_phase_are_limited(samples):
+    for asked in (
+        lambda: compare(ROD, STATE, stiffness=[1e6], samples=samples),
+        lambda: KelvinVoigt(1e6).pass_through(ROD, STATE, samples=samples),
+        lambda: KelvinVoigtLimit().path(contact_problem(ROD, STATE), samples=samples),
+    ):
+        with pytest.raises(ArgumentError, match="samples must be from 0 to 100000"):
+            asked()
+
+
+def test_the_source_of_a_text_is_a_path_or_a_text():
+    for source in ("a.toml", Path("a.toml")):
+        with pytest.raises(DeclarationError, match=r"^a\.toml:1"):
+            mechanism_from_toml("x=", source=source)
+    for wrong in (5, None, b"a.toml", ["a.toml"]):
+        with pytest.raises(ArgumentError, match="source must be a text or a path, not "):
+            mechanism_from_toml("x=", source=wrong)
 
 
 @pytest.mark.parametrize("wrong", ["x", {}, object(), 1j])

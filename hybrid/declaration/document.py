@@ -8,6 +8,7 @@ Mechanism files read, with every error at its line and column.
 from __future__ import annotations
 
 import bisect
+import os
 import re
 import tomllib
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import attrs
 from hybrid.arguments import checks_arguments
 from hybrid.declaration.mechanism import Structure
 from hybrid.declaration.writing import mechanism_to_toml
-from hybrid.errors import MAX_PROBLEMS, DeclarationError, FileError, Problem
+from hybrid.errors import MAX_PROBLEMS, ArgumentError, DeclarationError, FileError, Problem
 from hybrid.files import read_file
 
 if TYPE_CHECKING:
@@ -372,13 +373,13 @@ def read_mechanism(path: str | Path) -> Mechanism:
     return mechanism_from_toml(read_text(path), source=str(path))
 
 
-def mechanism_from_toml(text: str, *, source: str = "") -> Mechanism:
+def mechanism_from_toml(text: str, *, source: str | Path = "") -> Mechanism:
     """The mechanism that the text of a mechanism file declares.
 
     Parameters
     ----------
     text : str
-    source : str, optional
+    source : str or Path, optional
         The name of the file, for messages.
 
     Returns
@@ -389,6 +390,8 @@ def mechanism_from_toml(text: str, *, source: str = "") -> Mechanism:
     ------
     DeclarationError
         With all that is wrong, each with its line and column.
+    ArgumentError
+        The source is neither a text nor a path.
 
     Examples
     --------
@@ -396,6 +399,9 @@ def mechanism_from_toml(text: str, *, source: str = "") -> Mechanism:
     Traceback (most recent call last):
     hybrid.errors.DeclarationError: line 3, column 21: dynamics.kinetic: unknown name 'm'
     """
+    if not isinstance(source, str | os.PathLike):
+        raise ArgumentError(f"source must be a text or a path, not {source!r}")
+    source = os.fspath(source)
     if not isinstance(text, str):
         raise DeclarationError(Problem(f"must be a text, not {type(text).__name__}", source=source))
     document = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n")

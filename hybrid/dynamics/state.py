@@ -127,6 +127,7 @@ def check_state(dynamics: Dynamics, state: State) -> None:
             raise StateError(f"sides: {name} must have a direction of {numbers}, not zero, got {side}")
 
 
+@explains_arguments
 @attrs.frozen(eq=False)
 class States:
     """Arrays of states for a map; the leading axes of ``q``, ``v`` and ``t`` broadcast against each other.

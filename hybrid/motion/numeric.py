@@ -93,7 +93,7 @@ def admissible(forces: Array, null: Array, slopes: Array, constants: Array) -> t
     move = null @ best
     gain = directions @ best
     lacking = start < 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         shares = np.where(lacking & (gain > 0.0), -start / gain, 0.0)
     share = min(float(np.max(shares, initial=0.0)), 1.0)
     return forces + share * move, float(np.min(start + gain))
@@ -104,7 +104,9 @@ def _highest_line(start: Array, slope: Array, reach: float) -> Array:
     places = [-reach, 0.0, reach]
     for i, j in combinations(range(len(start)), 2):
         if slope[i] != slope[j]:
-            places.append(float(np.clip((start[j] - start[i]) / (slope[i] - slope[j]), -reach, reach)))
+            with np.errstate(over="ignore"):  # beyond floats is beyond the reach
+                meeting = (start[j] - start[i]) / (slope[i] - slope[j])
+            places.append(float(np.clip(meeting, -reach, reach)))
     at = np.array(places)
     lowest = np.min(start[:, None] + np.outer(slope, at), axis=0)
     return at[[int(np.argmax(lowest))]]
@@ -114,14 +116,16 @@ def _highest(start: Array, directions: Array, reach: float) -> Array:
     from scipy.optimize import linprog
 
     d = directions.shape[1]
+    slopes = reach * directions  # per part of the reach, so that all is of order 1: limits of HiGHS are absolute
+    size = max(float(np.max(np.abs(slopes))), float(np.max(np.abs(start)))) or 1.0
     found = linprog(
         np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack([-directions, np.ones(len(start))]),
-        b_ub=start,
-        bounds=[(-reach, reach)] * d + [(None, None)],
+        A_ub=np.column_stack([-slopes / size, np.ones(len(start))]),
+        b_ub=start / size,
+        bounds=[(-1.0, 1.0)] * d + [(None, None)],
         method="highs",
     )
-    return np.asarray(found.x[:d]) if found.x is not None else np.zeros(d)
+    return reach * np.asarray(found.x[:d]) if found.x is not None else np.zeros(d)
 
 
 @attrs.frozen(eq=False)

@@ -15,6 +15,7 @@ import numpy as np
 from hybrid.analysis.comparison.rows import SHOWN, ComparisonRow, Inquiry, run_name
 from hybrid.arguments import checks_arguments
 from hybrid.contact.compliance.law import KelvinVoigtLimit, check_stiffness
+from hybrid.contact.compliance.path import check_samples
 from hybrid.contact.compliance.resolution import Outcome, Resolution, resolve
 from hybrid.contact.selection import select
 from hybrid.contact.verdict import Selection, Verdict
@@ -247,7 +248,7 @@ def compare(
     StateError
         No contact is closed, or the only ones separate already.
     ArgumentError
-        A stiffness or the damping is no number in its range; a stiffness is given twice.
+        A stiffness, the damping or the number of samples is out of its range; a stiffness is given twice.
 
     Examples
     --------
@@ -259,11 +260,10 @@ def compare(
     >>> found.verdict, round(found.row("kelvin-voigt").gap_dot_after["tip"], 8)
     ('INCONSISTENT', 0.04577472)
     """
+    check_samples(samples)
     asked = _stiffnesses(stiffness)
     dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
-    if samples < 0:
-        raise ArgumentError(f"samples must not be below 0, not {samples}")
     inquiry = Inquiry(dynamics, state, damping, tolerances, samples)
     resolution = _resolution(inquiry)
     selection = resolution.selection

@@ -20,6 +20,7 @@ from hybrid.contact.compliance.path import (
     CompliantPath,
     CompliantPhase,
     CompliantSamples,
+    check_samples,
     joined_samples,
     linear_samples,
 )
@@ -164,10 +165,13 @@ class KelvinVoigt:
         ------
         StateError
             No contact is closed, or those that are separate already; a horizon not above 0.
+        ArgumentError
+            The number of samples is out of its range.
         ComputationError
             Friction of a rigid bilateral constraint leaves its force without a value, or with several; the stiffness is
             so large that penetrations are rounding of positions; or the integration fails.
         """
+        check_samples(samples)
         dynamics = dynamics.at(parameters)
         closed = closed_contacts(dynamics, state, wanted="compliant motion", tolerances=tolerances)
         terms = dynamics.terms(state.q, state.v, t=state.t)
@@ -300,10 +304,13 @@ class KelvinVoigtLimit(AbstractImpactLaw):
         ------
         StateError
             A damping is negative, or too large to be squared.
+        ArgumentError
+            The number of samples is out of its range.
         ComputationError
             An impact that cannot end; friction of a rigid constraint that leaves its force without a value, or with
             several.
         """
+        check_samples(samples)
         reduced = without_bilateral(problem)
         if reduced is not None:
             contacts = compliant_contacts(problem, self.damping, reduced.place)

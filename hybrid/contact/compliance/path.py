@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ElementKind
+from hybrid.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,12 +28,32 @@ __all__ = [
     "CompliantPhase",
     "CompliantSamples",
     "ContactHistory",
+    "check_samples",
     "histories_of_motion",
     "histories_of_path",
     "joined_samples",
     "linear_samples",
     "times_to_stick",
 ]
+
+MAX_SAMPLES = 100_000
+"""Of a phase: tens of megabytes, and more than any plot shows."""
+
+
+def check_samples(samples: int) -> None:
+    """Refuse what is no number of samples of a phase.
+
+    Parameters
+    ----------
+    samples : int
+
+    Raises
+    ------
+    ArgumentError
+        It is below 0 or above ``MAX_SAMPLES``.
+    """
+    if not 0 <= samples <= MAX_SAMPLES:
+        raise ArgumentError(f"samples must be from 0 to {MAX_SAMPLES}")
 
 
 @attrs.frozen(eq=False)

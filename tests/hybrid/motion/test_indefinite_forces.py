@@ -103,6 +103,24 @@ def test_the_best_distribution_of_a_plane_of_internal_forces_is_found():
     assert admissible(np.array([-1.0, 0, 0, 13.0]), null, np.eye(4), np.zeros(4))[1] < 0
 
 
+@pytest.mark.parametrize("unit", [1e-250, 1e-12, 1e12, 1e250])
+@pytest.mark.parametrize("factor", [1e-40, 1.0, 1e40])
+def test_the_best_distribution_is_found_in_any_unit_of_force(unit, factor, capfd):
+    # the four feet above; slacks scale with the unit and with the factor of the inequalities, their order does not
+    null = np.linalg.qr(np.array([[1.0, -2, 1, 0], [0, 1, -2, 1]]).T)[0]
+    start = np.array([3.0, 3, 3, 3]) + null @ [5.0, -7.0]
+    nearest, slack = admissible(start * unit, null, factor * np.eye(4), np.zeros(4))
+    assert slack / factor / unit == pytest.approx(3.0, abs=1e-9)
+    assert nearest.sum() / unit == pytest.approx(12.0, abs=1e-9)
+    assert capfd.readouterr().out == ""  # of HiGHS
+
+
+def test_a_gain_that_is_nothing_beside_what_is_missing_overflows_in_silence(recwarn):
+    forces, null = np.array([-1e200, 0.0, 0.0]), np.array([[1e-150], [0.0], [0.0]])
+    assert admissible(forces, null, np.eye(3), np.zeros(3))[1] == pytest.approx(-1e200)
+    assert not recwarn.list
+
+
 def test_block_dropped_on_one_foot_comes_to_rest_on_both():
     dropped = State([0, HEIGHT + 0.1, 0.05], [0.3, 0, 0])
     motion = simulate(block((-0.5, 0.5), friction=[0.5, 0.5]), dropped, t_end=3, law=NewtonImpact())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -35,8 +36,9 @@ _SHRINK = 2.0
 _LEVELS = 7
 _ENOUGH = RESOLVED  # of a derivative: the simulations themselves are hardly better
 _ASTRAY = 0.1  # of the coordinates: a small change of a pin does not move a start so far
-_NODES = 10
+_NODES = 11
 _HALVINGS = 30
+_INSET = 2.0**-_HALVINGS  # of a step, as short as halving makes it: at its very ends an integrand may jump or be 0/0
 _ENOUGH_OF_STEP = UNSEEN  # of what is enough for a derivative, the quadrature of a step; a difference takes digits
 
 
@@ -99,7 +101,7 @@ def functional_value(trajectory: Trajectory, functional: Functional) -> float:
 
 def _integral(trajectory: Trajectory, arc: Arc, integrand: Expression) -> float:
     """Quadrature over an arc: its steps are halved where halves give another integral, as at a kink or a peak."""
-    nodes, weights = legendre.leggauss(_NODES)
+    nodes, weights = _rule()
 
     def over(starts: Array, lengths: Array) -> Array:
         times = starts[:, None] + lengths[:, None] * (nodes + 1) / 2
@@ -117,6 +119,20 @@ def _integral(trajectory: Trajectory, arc: Arc, integrand: Expression) -> float:
         if not len(starts):
             break
     return total + float(np.sum(whole))
+
+
+@functools.cache
+def _rule() -> tuple[Array, Array]:
+    """Lobatto's nodes from -1 to 1, the outer ones moved inside a little, with the weights that belong to them.
+
+    A kink or a jump beyond the outermost node is seen neither by the rule over a step nor by that over its halves: both
+    agree on a wrong integral. Gauss' rule leaves 1.3 per cent of a step out at either end.
+    """
+    inner = legendre.Legendre.basis(_NODES - 1).deriv().roots()
+    nodes = np.array([_INSET - 1, *inner, 1 - _INSET])
+    integrals = np.zeros(_NODES)  # of Legendre's polynomials, of which only the first has one
+    integrals[0] = 2.0
+    return nodes, np.asarray(np.linalg.solve(legendre.legvander(nodes, _NODES - 1).T, integrals), dtype=float)
 
 
 def _values(trajectory: Trajectory, expression: Expression, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:

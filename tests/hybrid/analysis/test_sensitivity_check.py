@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from hybrid import EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate, solve_state
-from hybrid.analysis.sensitivities.differences import Difference, SensitivityCheck, richardson_differences
+from hybrid.analysis.sensitivities.differences import (
+    Difference,
+    SensitivityCheck,
+    functional_value,
+    richardson_differences,
+)
 from hybrid.motion import HandOver
 from hybrid.reporting.render_sensitivity import (
     SensitivityReport,
@@ -37,6 +42,42 @@ def test_differences_to_either_side_see_a_kink_that_central_ones_do_not():
     assert (found.below, found.above) == (pytest.approx(-2, abs=1e-9), pytest.approx(2, abs=1e-9))
     (warning,) = SensitivityCheck({"x": 0.0}, {"x": 0.0}, {"x": found}).warnings
     assert "-2 to one side and 2 to the other" in warning
+
+
+@pytest.fixture(scope="module")
+def unit_glide():
+    """Of x = t to t = 1: the integral of a function of x from 0 to 1."""
+    return simulate(glider(), State([0], [1]), t_end=1)
+
+
+def test_a_kink_is_seen_wherever_in_a_step_it_is(unit_glide):
+    # of abs(x - a) to a^2/2 + (1 - a)^2/2; the tolerance allows for the quadrature, 1e-14 of the whole in every step
+    near = [a + shift for a in unit_glide.arcs[0].knots for shift in (-1e-5, 0.0, 1e-5) if 0 < a < 1]
+    for a in (*np.linspace(0.01, 0.99, 393), *near):
+        found = functional_value(unit_glide, Functional(f"abs(x - {float(a)!r})"))
+        assert found == pytest.approx((a**2 + (1 - a) ** 2) / 2, abs=1e-11)
+
+
+def test_a_jump_is_seen_wherever_in_a_step_it_is(unit_glide):
+    # a step is halved 30 times at most: of a jump by 2 in a step below 1 s that leaves 2e-9
+    for a in np.linspace(0.01, 0.99, 50):
+        found = functional_value(unit_glide, Functional(f"sign(x - {float(a)!r})"))
+        assert found == pytest.approx(1 - 2 * a, abs=2e-9)
+
+
+def test_an_integrand_without_a_value_at_the_ends_has_an_integral(unit_glide):
+    # 0/0 at the start; the series of the integral of sin(x)/x at 1
+    series = sum((-1) ** k / ((2 * k + 1) * math.factorial(2 * k + 1)) for k in range(10))
+    assert functional_value(unit_glide, Functional("sin(x)/x")) == pytest.approx(series, abs=1e-13)
+
+
+@pytest.mark.parametrize("a", [0.3, 0.4025, 0.7])
+def test_differences_of_a_kink_agree_with_its_gradient(a):
+    motion = simulate(glider(), State([0], [1]), t_end=1, parameters={"L": a})
+    found = sensitivity(motion, Functional("abs(x - L)"), ["L"], check=True)
+    assert found.gradient["L"] == pytest.approx(2 * a - 1, abs=1e-11)
+    assert found.check.differences["L"].value == pytest.approx(2 * a - 1, abs=1e-9)
+    assert found.check.warnings == ()
 
 
 def test_what_is_no_number_agrees_with_nothing():

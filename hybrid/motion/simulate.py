@@ -139,7 +139,8 @@ def simulate(
     )
     with interruptible(keeps=keeps):
         motion = _followed(context, state, float(t_end), singular, progress)
-        sizes = None if state.q.any() or state.v.any() else context.smaller_sizes(motion)
+        is_from_zero = not (state.q.any() or state.v.any()) and motion.termination is not Termination.INTERRUPTED
+        sizes = context.smaller_sizes(motion) if is_from_zero else None
         if sizes is not None:  # errors are a share of them
             motion = _followed(attrs.evolve(context, sizes=sizes), state, float(t_end), singular, progress)
     if motion.termination is Termination.INTERRUPTED and not keeps:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hybrid import State, derive, ensemble, mechanism_from_toml, simulate
+from hybrid.motion import Termination
 
 T_END = 5.0
 DRIVES = {
@@ -40,3 +41,18 @@ def test_many_motions_from_zero_are_as_precise():
     found = ensemble(driven("A*cos(t)"), starts={"A": sizes.tolist()}, pins={"x": 0, "x_dot": 0}, t_end=T_END)
     ends = found.end[:, found.columns.index("x")]
     assert ends / sizes == pytest.approx(np.full(40, DRIVES["A*cos(t)"]), rel=1e-11)
+
+
+def test_an_interrupted_motion_is_not_followed_again():
+    def interrupt(t, t_end):
+        raise KeyboardInterrupt
+
+    found = simulate(
+        driven("A*cos(t)"),
+        State([0.0], [0.0]),
+        t_end=T_END,
+        parameters={"A": 1e-9},
+        progress=interrupt,
+        on_interrupt="keep",
+    )
+    assert found.termination is Termination.INTERRUPTED and found.t < T_END

@@ -193,7 +193,9 @@ def _outcome(
     has_forces[is_singular] = (found.is_consistent | found.is_tied) & is_dependent
     is_open[is_singular] = ~(has_forces[is_singular] | found.is_refuted)
     distance = np.where(is_tied | is_singular, np.nan, distance)
-    distance[is_singular] = np.where(found.is_refuted, found.distance, np.nan)
+    distance[is_singular] = np.where(
+        is_family[is_singular], found.in_middle, np.where(found.is_refuted, found.distance, np.nan)
+    )
     forces = found.forces[has_forces[is_singular]]
     return _Outcome(modes, fits | is_family, is_family, is_tied, is_open, distance, solution, has_forces, forces)
 

@@ -68,7 +68,7 @@ class Classification:
     labels : tuple of str
         Mode labels.
     margin : array, (...)
-        As ``Selection.margin``, of all modes one by one.
+        As ``Selection.margin``, of all modes one by one, without sets of forces of two and more dimensions.
     """
 
     verdict: NDArray[np.uint8]

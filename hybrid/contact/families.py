@@ -272,6 +272,8 @@ class Families:
         No forces fit.
     distance : array, (k,)
         By how much the best forces of a refuted mode fail.
+    in_middle : array, (k,)
+        Least slack in the middle of a set along a line, as of a single state's; NaN where it has more dimensions.
     forces : array, (k, r)
         Scaled forces that meet the equations.
     """
@@ -280,6 +282,7 @@ class Families:
     is_tied: Flags
     is_refuted: Flags
     distance: Array
+    in_middle: Array
     forces: Array
 
 
@@ -304,7 +307,7 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
     left, values, right = np.linalg.svd(given.E / norms[..., None])
     open_ = np.sum(values <= tolerances.rank, axis=-1)[given.which]
     nothing = np.zeros(k, dtype=bool)
-    found = Families(nothing, nothing.copy(), nothing.copy(), np.full(k, np.nan), np.zeros((k, r)))
+    found = Families(nothing, nothing.copy(), nothing.copy(), np.full(k, np.nan), np.full(k, np.nan), np.zeros((k, r)))
     for count in np.unique(open_[open_ > 0]).tolist():
         chosen = np.flatnonzero(open_ == count)
         which, rank = given.which[chosen], r - count
@@ -325,7 +328,9 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         half = np.ones(len(chosen))
         if count == 1:  # a set that is a point, up to what has no sign, accelerates alike, too
             middle, _ = _middle(at + tolerances.sign, slopes[which][..., 0])
-            _, half = _middle(np.where(np.abs(at) <= limit[:, None], 0.0, at), slopes[which][..., 0])
+            inside, half = _middle(np.where(np.abs(at) <= limit[:, None], 0.0, at), slopes[which][..., 0])
+            centre = inside + half - np.fmin(half, 1.0)
+            found.in_middle[chosen] = np.min(at + slopes[which][..., 0] * centre[:, None], axis=-1, initial=np.inf)
             forces = forces + middle[:, None] * kernel[which][..., 0]
         is_alike = effect * half <= ALIKE * given.lost[chosen] / least * np.maximum(size, half)
         found.is_consistent[chosen] = is_met & is_alike & (best > limit)

@@ -73,6 +73,8 @@ class Selection(AbstractDisplayed):
         Smallest distance of a mode's decision to its flip, in units of the problem's data: of a slack or, of a
         consistent mode, of the determinant of its equations, each scaled to length 1. At a tie nearly 0; the verdict is
         UNDECIDED if it hangs on that. Where modes are many, a bound: by how much what refutes several at once does so.
+        A small one warns; a large one is no proof for other data, for which a mode may hold whose forces, here huge and
+        of the wrong sign, come from infinity.
     certificate : Certificate, ModeCertificate, TreeCertificate, CoverCertificate or None
         Proof, for INCONSISTENT.
     cover : CoverCertificate or None
@@ -237,7 +239,7 @@ def certified(
 def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolution]) -> float:
     """Smallest margin of the modes: at a tie that of the tie, whatever the verdict is.
 
-    Modes at the edge of a set of forces that nothing determines are no decisions: that set always has an edge.
+    A set of forces that nothing determines counts by its middle. Modes at its edge are no decisions: it always has one.
 
     Parameters
     ----------
@@ -253,7 +255,7 @@ def margin_of(candidates: Sequence[Candidate], solutions: Sequence[PhysicalSolut
         id(item)
         for solution in solutions
         if solution.is_robust and solution.leading.family is not None
-        for item in solution.members
+        for item in solution.members[1:]
         if item.status is not CandidateStatus.CONSISTENT
     }
     return min((abs(item.margin) for item in candidates if id(item) not in harmless), default=float("inf"))

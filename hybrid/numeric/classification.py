@@ -40,7 +40,7 @@ class NumericClassification:
     modes : mapping of str to array of bool, (...)
         By mode label, where that mode is consistent.
     margin : array, (...)
-        As ``Selection.margin``, of all modes one by one.
+        As ``Selection.margin``, of all modes one by one, without sets of forces of two and more dimensions.
     critical : CriticalFactors
         How much the friction of the slipping contacts may grow.
     """

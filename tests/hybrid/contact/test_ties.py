@@ -112,6 +112,62 @@ def test_a_bounded_continuum_is_told_by_its_two_ends():
     assert not forces.rays.size
 
 
+def jamming_wedge():
+    """A point in a wedge of two walls, pulled out by 1 N; both normals rise above the horizontal by arctan(3/4)."""
+    return derive(
+        Mechanism(
+            name="wedge",
+            coordinates=["x", "y"],
+            parameters={"mu": 1},
+            dynamics=EquationDynamics(mass_matrix=[[1, 0], [0, 1]], forces=["0", "1"]),
+            contact=[
+                Contact(name="left", gap="4/5*x + 3/5*y", tangent="-3/5*x + 4/5*y", friction="mu"),
+                Contact(name="right", gap="-4/5*x + 3/5*y", tangent="3/5*x + 4/5*y", friction="mu"),
+            ],
+        )
+    )
+
+
+@pytest.mark.parametrize("excess", [1e-2, 1e-4, 1e-6])
+def test_a_set_of_forces_that_is_about_to_vanish_shows_in_the_margin(excess):
+    """The walls can press on each other through the point where both cones hold the horizontal, mu > 3/4."""
+    wedge, rest = jamming_wedge(), State([0, 0], [0, 0])
+    assert select(wedge, rest, parameters={"mu": 0.75 - excess}).verdict.name == "UNIQUE"  # it leaves
+    found = select(wedge, rest, parameters={"mu": 0.75 + excess})
+    assert (found.verdict.name, len(found.branches)) == ("INDETERMINATE", 2)
+    assert found.margin == min(branch.margin for branch in found.branches)
+    # At the corner T = -mu N at both walls. Horizontal forces f from each wall raise T + mu N by f (4/5 mu - 3/5); the
+    # middle is the corner and both edges, opposite forces of size near 1 (1/2 to 2, as the axes of the set lie).
+    assert 0.8 * excess * 0.5 < found.margin < 0.8 * excess * 2 * 2
+
+
+def test_cells_count_the_set_of_forces_as_a_single_state_does():
+    """A block of 1 N on two feet, pulled at the floor: each foot bears 1/2, in the middle of the set also F/2 along."""
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["x", "y", "phi"],
+            parameters={"F": 0, "mu": 0.5},
+            dynamics=EquationDynamics(mass_matrix=np.eye(3, dtype=int).tolist(), forces=["F", "-1", "0"]),
+            contact=[
+                Contact(name="left", gap="y - phi", tangent="x", friction="mu"),
+                Contact(name="right", gap="y + phi", tangent="x", friction="mu"),
+            ],
+        )
+    )
+    rest = dict.fromkeys(["x", "y", "phi", "x_dot", "y_dot", "phi_dot"], 0)
+    cells = region_map(block, axes=[Axis("F", 0.0, 0.5, 6), Axis("mu", 0.55, 0.95, 3)], pins=rest)
+    assert cells.verdict_fractions == {"HYPERSTATIC": 1.0}
+    F, mu = cells.axes[0].values[:, None], cells.axes[1].values[None, :]
+    # The data have the size 1/sqrt(2): the free acceleration 1 along gaps of length sqrt(2). A foot holds by
+    # mu/2 - F/2; that both slip against the pull is refuted by F.
+    np.testing.assert_allclose(cells.margin, np.minimum((mu - F) / 2, F) * 2**0.5, rtol=1e-12)
+    for i, j in np.ndindex(cells.margin.shape):
+        own = {"F": float(F[i, 0]), "mu": float(mu[0, j])}
+        single = select(block, State([0, 0, 0], [0, 0, 0]), parameters=own)
+        assert single.margin == pytest.approx(cells.margin[i, j], rel=1e-12)
+
+
 def test_maps_and_motions_stop_at_a_continuum_of_accelerations():
     found = region_map(
         clamped_block(), axes=[Axis("F", 0, 8, 2), Axis("x_dot", -1, 1, 2)], pins={"x": 0, "gap.floor": 0, "y_dot": 0}

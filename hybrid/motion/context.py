@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.guards import Guard, GuardKind
 from hybrid.contact.impacts.laws import AbstractRestitutionLaw
+from hybrid.contact.reduction import free_motion
 from hybrid.declaration import evaluate
 from hybrid.dynamics.equations import Reader
 from hybrid.dynamics.kinks import surface_kinks
@@ -21,6 +22,7 @@ from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
 from hybrid.motion.events import Functions, Watch
 from hybrid.motion.flow import make_flow
 from hybrid.motion.projection import Constraints
+from hybrid.tolerances import ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
@@ -348,7 +350,10 @@ class Context:
         for arc in motion.arcs:
             for t, q, v in zip(arc.knots.tolist(), *arc.sample(arc.knots), strict=True):
                 self.reached(t, q, v)
-        own = motion_sizes(self.terms(motion.t, motion.q, motion.v), *self._reach)
+        terms, duration = self.terms(motion.t, motion.q, motion.v), motion.t - motion.t_start
+        pushed = ROUNDING * np.abs(free_motion(terms).a_free) * duration  # what holds leaves as much
+        np.fmax(self._reach, [pushed * duration, pushed], out=self._reach)
+        own = motion_sizes(terms, *self._reach)
         return own if (self._taken > _FAR_LARGER * own).any() else None
 
     def _error(self, t: float, y: Array) -> Array:

@@ -342,8 +342,10 @@ class NumericFlow:
         parted: Array | float = 0.0
         if is_redundant:
             lack = np.abs(c + applied(G, forces))
-            energy = np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1, keepdims=True)
-            size = np.sqrt(sizes * np.abs(energy)) + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
+            parts = applied(rows, motion.a_free) ** 2 / sizes
+            # of a posture the rounding turns a condition towards those that it is coupled with
+            size = np.sqrt(sizes * applied(G != 0.0, parts)) + applied(np.abs(rows), motion.summands)
+            size = size + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
             parted = np.max(lack / np.maximum(_MET * size, LEAST), axis=-1)
         return _SolvedFlow(
             acceleration,

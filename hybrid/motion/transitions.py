@@ -47,7 +47,6 @@ _KINDS = (
 )
 
 
-_SLIDES = {GuardKind.CONE_MINUS: ContactMode.SLIDE_MINUS, GuardKind.CONE_PLUS: ContactMode.SLIDE_PLUS}
 _LOWEST_HOP = 1024.0  # in units of the rounding of the gap
 _LARGEST = 4.0  # times what the forces alone would give a gap: larger accelerations are not looked for
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
@@ -159,11 +158,12 @@ def moment_after(
         activities[part.name] = _closing(context, terms, part, t, q, v) if found is None else found
         if not has_stiction(terms, part.element):
             continue
-        edges = kinds & _SLIDES.keys() if part.sticks else set()
-        if len(edges) == 1:
-            broken[part.name] = _SLIDES[edges.pop()]
-        if not edges and (part.sticks or GuardKind.SLIP in kinds):
-            held.add(part.name)  # not if both edges fire, as all do where no forces meet redundant conditions
+        if part.sticks or GuardKind.SLIP in kinds:
+            held.add(part.name)
+        if part.sticks and GuardKind.CONE_MINUS in kinds:
+            broken[part.name] = ContactMode.SLIDE_MINUS
+        elif part.sticks and GuardKind.CONE_PLUS in kinds:
+            broken[part.name] = ContactMode.SLIDE_PLUS
     if Activity.APPROACHING in activities.values():
         activities |= _touching(context, terms, context.scales(t, q, v, terms), q, activities)
     q, v = settle(context, activities, t, q, v)

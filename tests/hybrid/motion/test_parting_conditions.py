@@ -118,3 +118,44 @@ def test_constraints_that_contradict_each_other_later_end_the_motion():
     motion = simulate(derive(mechanism_from_toml(SLIDE + first + second)), State([0], [0]), t_end=1.0)
     assert motion.termination is Termination.NOT_COMPUTED and motion.t < 1e-6
     assert "the constraints a, b contradict each other" in motion.cause
+
+
+def test_a_heavy_body_elsewhere_hides_no_parting():
+    # from t = 1/2 on the belt slides under what the floor holds
+    two = """
+        name = "two"
+        coordinates = ["x", "z"]
+        [dynamics]
+        kinetic = "x_dot**2/2 + 1e16*z_dot**2/2"
+        potential = "1e17*z"
+    """
+    text = two + rubbing("floor", "x_dot", 1) + rubbing("belt", "x_dot - max(0, t - 1/2)/100", "1/2")
+    motion = simulate(derive(mechanism_from_toml(text)), State([0, 0], [0, 0]), t_end=1.0)
+    assert [arc.mode.label for arc in motion.arcs] == ["floor=stick,belt=stick", "floor=stick,belt=slide-"]
+    assert motion.events[0].t == pytest.approx(0.5, abs=1e-9) and abs(motion.q[0]) < 1e-12
+
+
+def test_feet_with_static_friction_let_go_together():
+    feet = "".join(
+        f"""
+        [[contact]]
+        name = "foot{number}"
+        gap = "y + ({place})*sin(phi)"
+        slip = "x_dot - ({place})*sin(phi)*phi_dot - 1/2"
+        friction = "0.3"
+        static_friction = "0.45"
+        """
+        for number, place in enumerate(["0.5", "0", "-0.5"])
+    )
+    text = """
+        name = "plate"
+        coordinates = ["x", "y", "phi"]
+        [dynamics]
+        kinetic = "(x_dot**2 + y_dot**2)/2 + phi_dot**2/4"
+        potential = "10*y + 10*x**2"
+    """
+    motion = moved(text + feet, [0, 0, 0], 0.7)
+    # it slides up to the belt's speed, rides along until the spring exceeds 4.5, and slides back
+    assert [{mode for _, mode in arc.mode.items()} for arc in motion.arcs] == [{"slide-"}, {"stick"}, {"slide-"}]
+    breaks = motion.events[-1].t
+    assert 20 * motion.sample([breaks])[0][0][0] == pytest.approx(4.5, rel=1e-9)

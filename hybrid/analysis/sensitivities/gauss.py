@@ -294,6 +294,8 @@ def sign_changes(
 ) -> Iterator[tuple[int, list[tuple[float, float]]]]:
     """Instants of a segment between which switches change sign; one at which a switch is zero is on neither side.
 
+    Two changes between neighbouring stages are seen as well: there a switch dips through zero.
+
     Parameters
     ----------
     switches : Switches
@@ -310,12 +312,36 @@ def sign_changes(
         return
     t, y = segment.instants
     values = switches.values(t, y, segment.system.parameters)
+    if dips := [dip for column in columns for dip in _dips(switches, segment, column, values[:, column])]:
+        t = np.unique([*t, *dips])
+        y = interpolation(segment)(t)
+        values = switches.values(t, y, segment.system.parameters)
     zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     for column in columns:
         known = np.flatnonzero(~zero[:, column])
         signs = np.sign(values[known, column])
         times = t[known].tolist()
         yield column, [(times[k], times[k + 1]) for k in np.flatnonzero(signs[1:] * signs[:-1] < 0)]
+
+
+def _dips(switches: Switches, segment: Segment, column: int, values: Array) -> Iterator[float]:
+    """Times beside stages at which a switch has the other sign than at them and their neighbours."""
+    from scipy.optimize import minimize_scalar
+
+    t, sample = segment.instants[0], interpolation(segment)
+    sizes = np.concatenate([[np.inf], np.abs(values), [np.inf]])
+    for k in np.flatnonzero((values != 0.0) & (sizes[1:-1] <= np.minimum(sizes[:-2], sizes[2:]))).tolist():
+        low, high = max(k - 1, 0), min(k + 1, len(t) - 1)
+        if (values[low : high + 1] * values[k] < 0).any():
+            continue  # this change is seen
+
+        def along(time: float, sign: float = float(np.sign(values[k]))) -> float:
+            at = np.array([time])
+            return sign * float(switches.values(at, sample(at), segment.system.parameters)[0, column])
+
+        found = minimize_scalar(along, bounds=(t[low], t[high]), options={"xatol": ROUNDING * (t[high] - t[low])})
+        if found.fun < 0:
+            yield float(found.x)
 
 
 def is_crossed(switches: Switches, segment: Segment, column: int, low: float, high: float) -> bool:

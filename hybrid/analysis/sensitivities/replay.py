@@ -29,6 +29,7 @@ from hybrid.analysis.sensitivities.gauss import (
     stage_states,
     start_loads,
     step_inverses,
+    vanishing,
     zero_between,
 )
 from hybrid.analysis.sensitivities.jumps import ImpactSite
@@ -89,7 +90,8 @@ def integrate_segment(
     surface : callable, optional
         Value and rate of the guard that ends the arc, at a time and state; the end is moved to its zero.
     measure : Integrand, optional
-        What is to be integrated: steps resolve it as well, and end at its kinks and those of the equations.
+        What is to be integrated: steps resolve it as well, and end at its kinks and those of the equations. To see
+        these, they resolve the quantities of kinks too.
 
     Returns
     -------
@@ -118,7 +120,7 @@ def integrate_segment(
 def _unresolved(segment: Segment, measure: Integrand | None) -> NDArray[np.bool_]:
     S = len(segment.lengths)
     flow = segment.at.f.reshape(S, STAGES, -1)
-    tail = np.abs(TO_SERIES[-1] @ flow)
+    tail = _tails(flow)
     n = flow.shape[2] // 2
     duration = float(segment.knots[-1] - segment.knots[0])
     speeds = sizes_of(np.max(np.abs(segment.states), axis=0), duration)[n:]
@@ -131,14 +133,39 @@ def _unresolved(segment: Segment, measure: Integrand | None) -> NDArray[np.bool_
             raise NoDerivative("the integrand has no finite value", t, is_proven=False)  # it may only overflow
         values = values.reshape(S, STAGES)
         size = max(float(np.max(np.abs(values), initial=0.0)), SLOW * measure.size)
-        coarse |= np.abs(values @ TO_SERIES[-1]) > _TAIL * size
+        coarse |= _tails(values[..., None])[:, 0] > _TAIL * size
+    for switches in _sources(segment, measure):
+        if switches.texts:
+            coarse |= _unresolved_switches(segment, switches)
     return np.asarray(coarse)
+
+
+def _tails(values: Array) -> Array:
+    """Sizes of the last Legendre coefficients of functions at the stages (S, s, k), in every step (S, k).
+
+    The last one vanishes where a function is even about the middle of its step, as in a flight from bounce to bounce:
+    the one before counts too, by as much as it is greater where coefficients fall geometrically to the limit.
+    """
+    before, last = np.abs(np.einsum("ci,zik->czk", TO_SERIES[-2:], values))
+    return np.asarray(np.maximum(last, _TAIL ** (1 / (STAGES - 1)) * before))
+
+
+def _unresolved_switches(segment: Segment, switches: Switches) -> NDArray[np.bool_]:
+    """Steps in which a switch may change sign unseen between the stages."""
+    t, y = segment.at.t, segment.at.y
+    zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
+    values = np.where(zero, 0.0, switches.values(t, y, segment.system.parameters))
+    tail = _tails(values.reshape(len(segment.lengths), STAGES, -1))
+    return np.asarray((tail > _TAIL * np.max(np.abs(values), axis=0)).any(axis=1))
+
+
+def _sources(segment: Segment, measure: Integrand | None) -> list[Switches]:
+    return [segment.system.partials.switches, *([] if measure is None else [measure.switches])]
 
 
 def _kink_times(segment: Segment, measure: Integrand | None) -> Array:
     """Times at which the equations or the measure have a kink, those of knots left out."""
-    sources = [segment.system.partials.switches, *([] if measure is None else [measure.switches])]
-    found = np.sort([time for switches in sources for time in _crossings(segment, switches)])
+    found = np.sort([time for switches in _sources(segment, measure) for time in _crossings(segment, switches)])
     same = _ONE_KNOT * np.max(np.abs(segment.knots))
     found = found[np.diff(found, prepend=-np.inf) > same]  # several kinks at once, as of x and of -x
     return np.asarray(found[np.abs(found[:, None] - segment.knots).min(axis=1, initial=np.inf) > same])

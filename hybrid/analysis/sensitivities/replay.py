@@ -109,8 +109,13 @@ def integrate_segment(
         added = _kink_times(segment, measure)
         if not added.size:
             coarse = _unresolved(segment, measure)
-            if not coarse.any() or len(coarse) > _MOST_STEPS:
+            if not coarse.any():
                 return segment
+            if len(coarse) > _MOST_STEPS:
+                if _unresolved(segment, None).any():  # what it is in the equations is told by name later
+                    return segment
+                t = float(segment.knots[np.argmax(coarse)])
+                raise NoDerivative(f"{len(coarse)} steps do not resolve the integrand", t, is_proven=False)
             added = (segment.knots[:-1] + segment.knots[1:])[coarse] / 2
         knots = np.sort(np.concatenate([segment.knots, added]))
         sample = interpolation(segment)

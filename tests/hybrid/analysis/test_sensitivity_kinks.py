@@ -1,12 +1,22 @@
 """Kinks of an integrand that lie close together: a motion may cross two of them between the stages of a step."""
 
+import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from numpy.polynomial import legendre
 
-from hybrid import EnergyDynamics, Functional, Mechanism, State, derive, sensitivity, simulate
+from hybrid import (
+    EnergyDynamics,
+    Functional,
+    Mechanism,
+    State,
+    derive,
+    mechanism_from_toml,
+    sensitivity,
+    simulate,
+)
 
 G, Y, V = 9.81, 0.7586, -0.9181
 NODES, WEIGHTS = legendre.leggauss(20)
@@ -84,3 +94,22 @@ def test_an_integrand_that_is_even_about_the_middle_of_a_flight_is_resolved():
     weights = np.diff(ends)[:, None] * WEIGHTS
     assert found.value == pytest.approx(float(np.sum(weights * np.abs(off))), abs=1e-9)
     assert found.gradient["c"] == pytest.approx(float(np.sum(-weights * np.sign(off))), abs=1e-8)
+
+
+@pytest.mark.parametrize("rate", [100, 300, 100_000])
+def test_an_integrand_that_swings_too_fast_is_refused_and_not_guessed(rate):
+    text = """
+        name = "bead"
+        coordinates = ["x"]
+        parameters = {a = 0.3}
+        [dynamics]
+        mass_matrix = [[1]]
+        forces = ["0"]
+    """
+    motion = simulate(derive(mechanism_from_toml(text)), State([0.0], [1.0]), t_end=1)
+    found = sensitivity(motion, Functional(f"sin({rate}*x + a)**2"), ["a"])
+    if found.refusal is None:
+        value = 0.5 - (math.sin(2 * rate + 0.6) - math.sin(0.6)) / (4 * rate)
+        assert found.value == pytest.approx(value, rel=1e-12)
+    else:
+        assert rate > 300 and not found.refusal.is_proven and "do not resolve" in found.refusal.reason

@@ -316,7 +316,7 @@ class NumericFlow:
         frictional = {part.index for part in self.parts if part.kind is ElementKind.BILATERAL}
         smooth = tuple(row for row in range(len(self._dynamics.rigid)) if row not in frictional)
         motion = free_motion(attrs.evolve(terms, h=load), eliminated=smooth)
-        if are_contradictory(motion.inconsistency, terms.zeta_B, motion.a_free).any():
+        if len(smooth) > 1 and are_contradictory(motion.inconsistency, terms.zeta_B, motion.a_free).any():
             names = ", ".join(self._dynamics.rigid)
             raise ArithmeticError(f"the constraints {names} {CONTRADICT}")
         batches = (motion.a_free, terms.gap, terms.slip, terms.W_T[..., 0, :], terms.zeta_N, terms.zeta_B)

@@ -62,10 +62,10 @@ def check(motion, c, t_end):
     assert [found.gradient["y"], found.gradient["c"]] == pytest.approx([of_y, of_c], abs=1e-8)
 
 
-@pytest.mark.parametrize("t_end", np.linspace(0.31, 0.93, 3))
-@pytest.mark.parametrize("c", [-0.98, -0.6, 0.505, 0.9, 0.999, 0.99999])
+@pytest.mark.parametrize("t_end", [0.62, 0.93])
+@pytest.mark.parametrize("c", [-0.98, 0.505, 0.999])
 def test_kinks_close_together_are_all_seen(c, t_end):
-    check(simulate(falling_ball(), State([Y], [V]), t_end=float(t_end), parameters={"c": c}), c, float(t_end))
+    check(simulate(falling_ball(), State([Y], [V]), t_end=t_end, parameters={"c": c}), c, t_end)
 
 
 @pytest.mark.parametrize("c", [0.9, 0.999, 0.99999])

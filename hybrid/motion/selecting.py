@@ -402,7 +402,6 @@ def indefinite_forces(decision: Decision, t: float) -> str | None:
 _NOISE = ROUNDING  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
-_SEEN: Array = np.insert(PLACES, 1, _SOON[1])  # of a step: with the instant next to its start
 
 
 def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> Trial | None:
@@ -423,27 +422,28 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
         rest = resting.step()
         values = watch.oriented(rest.time(_SOON), np.repeat(y[:, None], len(_SOON), axis=1))
         # what comes soon decides, also where it is little next to what comes later
-        stays = _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1))
+        stays = _stays_positive(watch, values, np.maximum.accumulate(np.abs(values), axis=1), values[:, 1])
         return Trial(watch, constraints, resting, rest) if stays else None
     stepper = watch.stepper(t, y, t_end, settings)
     step = stepper.step()
     if step is None:
         return None
-    values = watch.oriented(step.time(_SEEN), np.insert(step.at_places(), [1], step.at(_SOON[1:2]), axis=1))
-    stays = _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True))
+    values, soon = watch.oriented(step.time(PLACES), step.at_places()), _SOON[1:2]
+    next_to = watch.oriented(step.time(soon), step.at(soon))[:, 0]
+    stays = _stays_positive(watch, values, np.max(np.abs(values), axis=1, keepdims=True), next_to)
     return Trial(watch, constraints, stepper, step) if stays else None
 
 
-def _stays_positive(watch: Watch, values: Array, sizes: Array) -> bool:
+def _stays_positive(watch: Watch, values: Array, sizes: Array, next_to: Array) -> bool:
     for position, guard in enumerate(watch.guards):
         if guard.kind is GuardKind.SINGULAR:
             continue
         row = values[position]
+        floor = np.maximum(_NOISE * sizes[position], _DISTINCT * watch.floors.get(position, 0.0))
         if not is_known_zero(watch, position, row):
-            if row[0] < 0 or row[1] < 0:  # at once, as where redundant conditions part
+            if row[0] < 0 or next_to[position] < -floor.max():  # at once, as where redundant conditions part
                 return False
             continue
-        floor = np.maximum(_NOISE * sizes[position], _DISTINCT * watch.floors.get(position, 0.0))
         clear = np.abs(row - row[0]) > floor
         if clear.any() and row[np.argmax(clear)] < row[0]:
             return False

@@ -285,7 +285,12 @@ class Constraints:
         held, _, rates = self._rows(self.terms(t, q, v), t, q)
         if rates.any() or len(held) < self.dynamics.n or self.rank(held) < self.dynamics.n:
             return False
-        return not self.dynamics.once(is_driven, tuple(self._normals), tuple(self._sticking))
+        return not self.are_driven
+
+    @property
+    def are_driven(self) -> bool:
+        """True if what they prescribe depends on time."""
+        return self.dynamics.once(is_driven, tuple(self._normals), tuple(self._sticking))
 
 
 def is_driven(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int, ...]) -> bool:

@@ -281,7 +281,8 @@ def _among(
 
 
 def _stands(trial: Trial) -> bool:
-    return isinstance(trial.stepper, Rest) or not any(part.slides for part in trial.constraints.parts)
+    held = trial.constraints
+    return isinstance(trial.stepper, Rest) or (held.are_driven and not any(part.slides for part in held.parts))
 
 
 def _without_rounding(problem: ContactProblem) -> ContactProblem:
@@ -407,8 +408,7 @@ _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])
 def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_end: float) -> Trial | None:
     """A trial step along a mode's own flow if the inequalities that are tight at a state become satisfied on it.
 
-    The sign of the first non-vanishing derivative decides: that of the first point of the step at which the inequality
-    differs from zero.
+    The sign of the first non-vanishing derivative decides: that at the first point at which one differs from zero.
     """
     constraints = context.constraints(choice, t, q)
     q, v = constraints.project(t, q, v)

@@ -25,7 +25,7 @@ CANCELLED_ROUNDINGS = (
     8  # roundings of the terms below which a blocked contact does not accelerate: gradients are rounded, too
 )
 
-_CLEARLY = 1e3  # times the sign's tolerance: dependent constraints are told apart less precisely than signs
+_CLEARLY = 1e3  # times the sign's tolerance: whether constraints are dependent is less precise than a sign
 _BLOCKED = ROUNDING  # length of what constraints leave of a direction, relative to what cancels; formulas leave 1e-14
 
 

@@ -7,8 +7,9 @@ What a flow is asked, what it answers, and what it is told of spatial slips.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hybrid.contact.modes import Mode
+    from hybrid.contact.reduction import FreeMotion
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
 
@@ -212,8 +214,8 @@ class _SolvedFlow:
     shape : tuple of int
     is_redundant : bool
         True if somewhere the forces are not unique.
-    parted : array, (...)
-        How far redundant conditions are from being met at once, in units of what counts as met; none are beyond 1.
+    parted : callable
+        Gives how far redundant conditions are from being met at once, (...), in units of what counts as met.
     """
 
     acceleration: Array
@@ -224,7 +226,17 @@ class _SolvedFlow:
     response: Array
     shape: tuple[int, ...]
     is_redundant: bool = False
-    parted: Array | float = 0.0
+    parted: Callable[[], Array] = lambda: np.zeros(())
+
+
+def _parted(rows: Array, zeta: Array, motion: FreeMotion, G: Array, sizes: Array, forces: Array) -> Array:
+    """The largest of what forces leave of conditions, beside what they are made of."""
+    parts = applied(rows, motion.a_free) ** 2 / sizes
+    # of a posture the rounding turns a condition towards those that it is coupled with
+    size = np.sqrt(sizes * applied(G != 0.0, parts)) + applied(np.abs(rows), motion.summands)
+    size = size + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
+    lack = np.abs(applied(rows, motion.a_free) + zeta + applied(G, forces))
+    return np.asarray(np.max(lack / np.maximum(_MET * size, LEAST), axis=-1))
 
 
 def _around(dimension: int) -> list[Array]:
@@ -338,15 +350,6 @@ class NumericFlow:
         determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
         forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
         acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
-        is_redundant = not regular.all()
-        parted: Array | float = 0.0
-        if is_redundant:
-            lack = np.abs(c + applied(G, forces))
-            parts = applied(rows, motion.a_free) ** 2 / sizes
-            # of a posture the rounding turns a condition towards those that it is coupled with
-            size = np.sqrt(sizes * applied(G != 0.0, parts)) + applied(np.abs(rows), motion.summands)
-            size = size + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
-            parted = np.max(lack / np.maximum(_MET * size, LEAST), axis=-1)
         return _SolvedFlow(
             acceleration,
             forces,
@@ -355,8 +358,8 @@ class NumericFlow:
             scaled,
             response,
             shape,
-            is_redundant,
-            parted,
+            not regular.all(),
+            partial(_parted, rows, zeta, motion, G, sizes, forces),
         )
 
     def _distribution(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
@@ -387,8 +390,8 @@ class NumericFlow:
                 null = null_space(systems[index], np.vstack([responses[index], np.eye(r)[none]]))
             if null.shape[1]:
                 forces[index], slack[index] = admissible(at, null, slopes[index], constants[index])
-        is_parted = np.broadcast_to(solved.parted, shape) > 1.0  # then no forces meet the conditions
-        return forces.reshape(*shape, r), np.where(is_parted, -solved.parted, slack.reshape(shape))
+        parted = np.broadcast_to(solved.parted(), shape)
+        return forces.reshape(*shape, r), np.where(parted > 1.0, -parted, slack.reshape(shape))  # beyond 1 no forces do
 
     def _smooth(self, terms: Terms) -> frozenset[ForceElement]:
         """Force elements that stick without friction: nothing but the others holds them."""

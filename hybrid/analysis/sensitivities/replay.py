@@ -112,7 +112,7 @@ def integrate_segment(
             if not coarse.any():
                 return segment
             if len(coarse) > _MOST_STEPS:
-                if _unresolved(segment, None).any():  # what it is in the equations is told by name later
+                if _unresolved(segment, None).any():  # the reason, in the equations, is found later
                     return segment
                 t = float(segment.knots[np.argmax(coarse)])
                 raise NoDerivative(f"{len(coarse)} steps do not resolve the integrand", t, is_proven=False)

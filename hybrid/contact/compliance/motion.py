@@ -125,6 +125,7 @@ class PhaseMachine:
     spent: int = 0
     posture_change: float = 0.0
     first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
+    frequency: float = 1.0  # of the fastest contact, which an integrator goes by: it knows of no unit of time or mass
     struck: NDArray[np.bool_] = attrs.field(factory=lambda: np.zeros(0, dtype=bool))
 
     def run(self, y: Array, closed: NDArray[np.bool_]) -> CompliantRun:
@@ -173,6 +174,7 @@ class PhaseMachine:
         status = ContactStatus.open(len(names))
         at = self._at(y, status)
         self.first_delassus = self._delassus(at)
+        self.frequency = float(np.max(self.flow.frequencies(self.first_delassus))) or 1.0
         touching = self.flow.touching(at, closed)
         pressed = self.flow.begins_pressed(at, closed) | (touching & (at.gap_dot < -self.still))
         for i, name in enumerate(names):
@@ -235,7 +237,7 @@ class PhaseMachine:
         end.terminal = True  # type: ignore[attr-defined]
         # forces of one push another to its bound and back within a step, and so may friction that changes
         looks_out = len(self.flow.rows) > 1 or bool(status.resting(self.flow.sizes))
-        left = (self.horizon - float(y[-1])) * self._frequency / math.sqrt(self.stiffness)
+        left = (self.horizon - float(y[-1])) * self.frequency / math.sqrt(self.stiffness)
         x, span = y, 1.01 * max(left * (1e9 if rotating else 1.0), 1.0)
         for method, length in [("DOP853", span)] if rotating else self._methods(at_state(y), status, span):
             before = self.spent
@@ -265,7 +267,7 @@ class PhaseMachine:
         self, status: ContactStatus, at_state: Callable[[Array], CompliantForces]
     ) -> Callable[[float, Array], Array]:
         """Rates of the unknowns over the phase of the fastest contact, slowed down where spatial slips turn."""
-        root, frequency = math.sqrt(self.stiffness), self._frequency
+        root, frequency = math.sqrt(self.stiffness), self.frequency
         rotating = [self.flow.columns(i) for i in status.rotating(self.flow.sizes)]
 
         def rates(_: float, x: Array) -> Array:
@@ -280,24 +282,19 @@ class PhaseMachine:
     def _methods(self, at: CompliantForces, status: ContactStatus, span: float) -> list[tuple[str, float]]:
         """Integrators of a phase and how long each goes: an implicit one where a damper has long done its work."""
         k = len(at.gap)
-        decay = float(np.max((at.damper * np.diag(at.G)[:k])[status.presses[:k]], initial=0.0)) / self._frequency
+        decay = float(np.max((at.damper * np.diag(at.G)[:k])[status.presses[:k]], initial=0.0)) / self.frequency
         if decay * span <= _STIFF:
             return [("DOP853", span)]
         return [("DOP853", _TRANSIENT / decay), ("Radau", span)]
 
     def _sizes(self, count: int) -> Array:
         """What the unknowns are measured by: impulses by what changes the velocities of the lightest row so much."""
-        frequency, mass = self._frequency, 1.0 / (float(np.max(np.diag(self.first_delassus))) or 1.0)
+        frequency, mass = self.frequency, 1.0 / (float(np.max(np.diag(self.first_delassus))) or 1.0)
         velocity = max(self.flow.speed, self.flow.rounding / _ACCURACY)
         leading = velocity * self.flow.leading_sizes(frequency)
         impulses = np.full(count - 3 - len(leading), mass * velocity)
         rest = [mass * velocity**2, 1.0 / frequency, math.sqrt(self.stiffness) / frequency]
         return np.concatenate([leading, impulses, rest])
-
-    @property
-    def _frequency(self) -> float:
-        """That of the fastest contact, which an integrator goes by: of a unit of time or mass it knows nothing."""
-        return float(np.max(self.flow.frequencies(self.first_delassus))) or 1.0
 
     def _change(self, at: CompliantForces) -> float:
         """How far the posture has gone, as the contacts feel it."""

@@ -32,6 +32,7 @@ PARTS = {
     "lcp": "complementarity problems",
 }
 LIBRARIES = {
+    "clarabel": "Clarabel",
     "click": "click",
     "cvxpy": "CVXPY",
     "highspy": "HiGHS",

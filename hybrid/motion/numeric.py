@@ -1,7 +1,5 @@
 """The flow of modes whose linear system needs pivoting or is redundant: many contacts, bilateral constraints.
 
-Contact forces that are not unique: distributions that move the mechanism alike, and which are admissible.
-
 What a flow is asked, what it answers, and what it is told of spatial slips.
 """
 
@@ -10,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -18,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import side_by_side
-from hybrid.contact.complementarity import facets
 from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.reduction import are_contradictory, free_motion
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law
 from hybrid.dynamics.arithmetic import applied
 from hybrid.dynamics.partials import Forces
+from hybrid.motion.distributions import admissible, null_space
 from hybrid.tolerances import INTEGRATED, LEAST, RANK
 
 if TYPE_CHECKING:
@@ -41,93 +38,6 @@ Array = NDArray[np.float64]
 CONTRADICT = "contradict each other: no acceleration satisfies them"
 NO_SIDE = Fraction(1, 2)
 """Of a slip that is as good as none: one that lies no further than this behind its reference is not turned over."""
-_REACH = 10.0  # of the largest force: internal forces beyond this are not looked at
-
-
-def null_space(system: Array, response: Array) -> Array:
-    """Directions in which the forces of one instant may change without any change of acceleration.
-
-    Parameters
-    ----------
-    system : array, (r, r)
-        Conditions of the mode per unit force.
-    response : array, (n, r)
-        Accelerations per unit force.
-
-    Returns
-    -------
-    array, (r, d)
-        Orthonormal columns.
-    """
-    both = np.vstack([system, response])
-    _, sizes, rows = np.linalg.svd(both)
-    return np.asarray(rows[int(np.sum(sizes > RANK * sizes[0])) :].T)
-
-
-def admissible(forces: Array, null: Array, slopes: Array, constants: Array) -> tuple[Array, float]:
-    """A distribution of the same resultant that satisfies ``slopes @ forces + constants >= 0``, if there is one.
-
-    Parameters
-    ----------
-    forces : array, (r,)
-        One distribution, of least norm.
-    null : array, (r, d)
-        Directions from :func:`null_space`.
-    slopes, constants : array, (m, r) and (m,)
-
-    Returns
-    -------
-    nearest : array, (r,)
-        ``forces`` if they are admissible, else moved towards the distribution whose smallest slack is largest.
-    slack : float
-        That slack: negative if no distribution is admissible.
-
-    Examples
-    --------
-    >>> internal = np.array([[1.0], [-1.0]]) / np.sqrt(2)
-    >>> nearest, slack = admissible(np.array([-1.0, 5.0]), internal, np.eye(2), np.zeros(2))
-    >>> nearest.round(9).tolist(), round(slack, 9)
-    ([0.0, 4.0], 2.0)
-    """
-    start, directions = slopes @ forces + constants, slopes @ null
-    reach = _REACH * (float(np.max(np.abs(forces))) or 1.0)
-    best = _highest_line(start, directions[:, 0], reach) if null.shape[1] == 1 else _highest(start, directions, reach)
-    move = null @ best
-    gain = directions @ best
-    lacking = start < 0.0
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        shares = np.where(lacking & (gain > 0.0), -start / gain, 0.0)
-    share = min(float(np.max(shares, initial=0.0)), 1.0)
-    return forces + share * move, float(np.min(start + gain))
-
-
-def _highest_line(start: Array, slope: Array, reach: float) -> Array:
-    """The point at which the lowest of lines is highest: it is where two of them meet, or at the end."""
-    places = [-reach, 0.0, reach]
-    for i, j in combinations(range(len(start)), 2):
-        if slope[i] != slope[j]:
-            with np.errstate(over="ignore"):  # beyond floats is beyond the reach
-                meeting = (start[j] - start[i]) / (slope[i] - slope[j])
-            places.append(float(np.clip(meeting, -reach, reach)))
-    at = np.array(places)
-    lowest = np.min(start[:, None] + np.outer(slope, at), axis=0)
-    return at[[int(np.argmax(lowest))]]
-
-
-def _highest(start: Array, directions: Array, reach: float) -> Array:
-    from scipy.optimize import linprog
-
-    d = directions.shape[1]
-    slopes = reach * directions  # per part of the reach, so that all is of order 1: limits of HiGHS are absolute
-    size = max(float(np.max(np.abs(slopes))), float(np.max(np.abs(start)))) or 1.0
-    found = linprog(
-        np.append(np.zeros(d), -1.0),
-        A_ub=np.column_stack([-slopes / size, np.ones(len(start))]),
-        b_ub=start / size,
-        bounds=[(-1.0, 1.0)] * d + [(None, None)],
-        method="highs",
-    )
-    return reach * np.asarray(found.x[:d]) if found.x is not None else np.zeros(d)
 
 
 @attrs.frozen(eq=False)
@@ -194,7 +104,6 @@ class Flow(Protocol):
         """Tell what is known of the spatial slips at the start of a step."""
 
 
-_FACETS = 16
 _MET = INTEGRATED  # of what the mechanism accelerates along a condition: so much may be left of one that is met
 
 
@@ -237,12 +146,6 @@ def _parted(rows: Array, zeta: Array, motion: FreeMotion, G: Array, sizes: Array
     size = size + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
     lack = np.abs(applied(rows, motion.a_free) + zeta + applied(G, forces))
     return np.asarray(np.max(lack / np.maximum(_MET * size, LEAST), axis=-1))
-
-
-def _around(dimension: int) -> list[Array]:
-    """Directions in which a cone of friction is bounded: exactly in the plane, by a polygon in space."""
-    share = 1.0 if dimension == 1 else np.cos(np.pi / _FACETS)
-    return [direction / share for direction in facets(dimension, _FACETS)]
 
 
 @attrs.frozen(eq=False)
@@ -368,7 +271,7 @@ class NumericFlow:
         The slack is infinite where forces are unique, so that their own guards tell. A tangential force without
         friction to give it is none of those that may be chosen.
         """
-        slopes, constants = self._slacks(terms, solved)
+        slopes, constants, cones = self._slacks(terms, solved)
         r, smooth = len(solved.law.unknown), self._smooth(terms)
         none = [i for i, row in enumerate(solved.law.unknown) if row.axis is not None and row.element in smooth]
         forces = np.broadcast_to(solved.forces, (*solved.shape, r)).reshape(-1, r).copy()
@@ -389,7 +292,7 @@ class NumericFlow:
                 forces[index] = at = at - null @ (np.linalg.pinv(null[none], rcond=RANK) @ at[none])
                 null = null_space(systems[index], np.vstack([responses[index], np.eye(r)[none]]))
             if null.shape[1]:
-                forces[index], slack[index] = admissible(at, null, slopes[index], constants[index])
+                forces[index], slack[index] = admissible(at, null, slopes[index], constants[index], cones)
         parted = np.broadcast_to(solved.parted(), shape)
         return forces.reshape(*shape, r), np.where(parted > 1.0, -parted, slack.reshape(shape))  # beyond 1 no forces do
 
@@ -398,29 +301,39 @@ class NumericFlow:
         sticking = (part.element for part in self.parts if part.sticks)
         return frozenset(item for item in sticking if not np.any(self._coefficient(terms, item, is_static=True)))
 
-    def _slacks(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:
-        """Inequalities of the mode: pressing normal forces, and sticking within the cone or a polygon in it."""
+    def _slacks(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array, list[int]]:
+        """Inequalities of the mode, pressing normal forces and sticking, and which of them begin a cone."""
         r, smooth = len(solved.law.unknown), self._smooth(terms)
         place = {row.place: column for column, row in enumerate(solved.law.unknown)}
-        slopes, constants = [], []
+        slopes: list[Array] = []
+        constants: list[Array] = []
+        cones: list[int] = []
+
+        def require(slope: Array, constant: Array | float) -> None:
+            slopes.append(slope)
+            constants.append(np.broadcast_to(constant, solved.shape))
+
         for part in self.parts:
             normal = np.zeros((*solved.shape, r))
             if part.presses:
                 normal[..., place[ForceRow(part.element).place]] = part.side
-                slopes.append(normal)
-                constants.append(np.zeros(solved.shape))
+                require(normal, 0.0)
             if not part.sticks or part.element in smooth:
                 continue
             limit = np.broadcast_to(self._coefficient(terms, part.element, is_static=True), solved.shape)
-            for direction in _around(len(part.columns)):
-                row = limit[..., None] * normal
-                for column, component in zip(part.columns, direction, strict=True):
-                    row[..., place["T", column]] = -component
-                slopes.append(row)
-                constants.append(np.zeros(solved.shape) if part.presses else np.array(limit))
+            held, constant = limit[..., None] * normal, 0.0 if part.presses else limit
+            along = [np.eye(r)[place["T", column]] for column in part.columns]
+            if len(along) == 1:
+                require(held - along[0], constant)
+                require(held + along[0], constant)
+                continue
+            cones.append(len(slopes))
+            require(held, constant)
+            for tangential in along:
+                require(np.broadcast_to(tangential, held.shape), 0.0)
         if not slopes:  # nothing presses, and no friction holds
-            return np.zeros((*solved.shape, 1, r)), np.full((*solved.shape, 1), np.inf)
-        return np.stack(slopes, axis=-2), np.stack(constants, axis=-1)
+            require(np.zeros((*solved.shape, r)), np.inf)
+        return np.stack(slopes, axis=-2), np.stack(constants, axis=-1), cones
 
     def _by_element(self, terms: Terms, forces: Array, solved: _SolvedFlow) -> Forces:
         """Normal and tangential forces of all force elements from the unknowns of the mode."""

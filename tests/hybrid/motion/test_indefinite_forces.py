@@ -6,7 +6,7 @@ import pytest
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
 from hybrid.contact import NewtonImpact
 from hybrid.motion import numeric
-from hybrid.motion.numeric import admissible, null_space
+from hybrid.motion.distributions import admissible, null_space
 
 HEIGHT = 1.0
 
@@ -103,6 +103,43 @@ def test_the_best_distribution_of_a_plane_of_internal_forces_is_found():
     assert admissible(np.array([-1.0, 0, 0, 13.0]), null, np.eye(4), np.zeros(4))[1] < 0
 
 
+def test_a_distribution_within_cones_is_found_to_the_last_digits():
+    # two feet push each other sideways, T against -T; each holds 1 along y and presses with 2, at friction 0.8
+    forces, null = np.array([2.0, 3.0, 1.0, 2.0, -3.0, 1.0]), np.array([[0.0, 1, 0, 0, -1, 0]]).T / np.sqrt(2)
+    slopes = np.diag([0.8, 1.0, 1.0, 0.8, 1.0, 1.0])
+    nearest, slack = admissible(forces, null, slopes, np.zeros(6), cones=[0, 3])
+    assert slack == pytest.approx(0.8 * 2 - 1, abs=1e-10)  # without sideways force
+    assert nearest[1] == pytest.approx(np.sqrt(1.6**2 - 1), abs=1e-10)  # as far as the cones need, and no further
+
+
+@pytest.mark.parametrize("toward", [0.1, 2.0])
+@pytest.mark.parametrize("feet", [[(1.0, 0), (-0.5, 0.9), (-0.5, -0.9)], [(1.0, 1), (-1, 1), (-1, -1), (1, -1)]])
+def test_spatial_feet_hold_a_push_until_it_is_what_friction_gives(feet, toward):
+    # together they hold mu m g, in whatever direction, and shared as the load is it does not turn the plate
+    plate = derive(
+        Mechanism(
+            name="plate",
+            coordinates=["x", "y", "z", "a", "b", "p"],
+            dynamics=EnergyDynamics(
+                kinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2 + (a_dot**2 + b_dot**2)/10 + p_dot**2/20", potential="10*z"
+            ),
+            forces={"x": f"8*t*cos({toward})", "y": f"8*t*sin({toward})"},
+            contact=[
+                Contact(
+                    name=f"foot{i}",
+                    gap=f"z + ({y})*a - ({x})*b",
+                    tangent=(f"x + ({x})*cos(p) - ({y})*sin(p)", f"y + ({x})*sin(p) + ({y})*cos(p)"),
+                    friction="0.3",
+                )
+                for i, (x, y) in enumerate(feet)
+            ],
+        )
+    )
+    motion = simulate(plate, State([0.0] * 6, [0.0] * 6), t_end=0.5)
+    assert motion.arcs[0].end == pytest.approx(0.3 * 10 / 8, abs=1e-9)
+    assert not motion.v.any()
+
+
 @pytest.mark.parametrize("unit", [1e-250, 1e-12, 1e12, 1e250])
 @pytest.mark.parametrize("factor", [1e-40, 1.0, 1e40])
 def test_the_best_distribution_is_found_in_any_unit_of_force(unit, factor, capfd):
@@ -112,7 +149,7 @@ def test_the_best_distribution_is_found_in_any_unit_of_force(unit, factor, capfd
     nearest, slack = admissible(start * unit, null, factor * np.eye(4), np.zeros(4))
     assert slack / factor / unit == pytest.approx(3.0, abs=1e-9)
     assert nearest.sum() / unit == pytest.approx(12.0, abs=1e-9)
-    assert capfd.readouterr().out == ""  # of HiGHS
+    assert capfd.readouterr().out == ""  # of the solver
 
 
 def test_a_gain_that_is_nothing_beside_what_is_missing_overflows_in_silence(recwarn):

@@ -79,7 +79,9 @@ def classify_sliding(problem: SlidingProblem, *, tolerances: Tolerances = Tolera
     Returns
     -------
     NumericClassification
-        The contacts are called ``0``, ``1`` and so on, their modes ``closed`` and ``free``.
+        The contacts are called ``0``, ``1`` and so on, their modes ``closed`` and ``free``. Where friction pushes and
+        a continuum of forces gives the same ``a_N`` the verdict is UNDECIDED: these arrays do not tell whether it
+        accelerates the mechanism alike along the tangents, too (:func:`classify` does).
 
     Raises
     ------
@@ -113,6 +115,8 @@ def classify_sliding(problem: SlidingProblem, *, tolerances: Tolerances = Tolera
             return select_problem(normal_problem(G[at] - pushed[at], b[at], _root(G[at])), tolerances=tolerances)
 
         decide_singly(alone, np.argwhere(doubtful), part)
+        is_open = (part.verdict == CellVerdict.HYPERSTATIC) & pushed[block].any(axis=(-2, -1))
+        part.verdict[is_open], part.margin[is_open] = CellVerdict.UNDECIDED, 0.0
         factor[block], found = least_factor(G[block], pushed[block])
         return part, found
 

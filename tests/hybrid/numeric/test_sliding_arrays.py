@@ -79,6 +79,17 @@ def test_redundant_contacts_are_hyperstatic_and_named():
     assert found.critical.dependent == (("0", "1"),)
 
 
+def test_forces_that_friction_leaves_open_may_move_the_mechanism_along_its_tangents():
+    # unit masses, independent normals: forces (1, 0) and (0, 1) leave a_N = 0, and accelerate along z or along w
+    normals = np.sqrt(2) * np.eye(4)[:2]
+    tangents = [[np.sqrt(0.5), -np.sqrt(0.5), 1, 0], [-np.sqrt(0.5), np.sqrt(0.5), 0, 1]]
+    contacts = [NumericContact(f"c{i}", W_N=normals[i], W_T=tangents[i], slip=[1.0], friction=1.0) for i in (0, 1)]
+    state = NumericState(M=np.eye(4), h=normals.T @ [-0.5, -0.5], contacts=contacts)
+    problem = sliding_problem(state, contacts=(0, 1))
+    np.testing.assert_allclose(problem.A @ [[1.0, 0.0], [0.0, 1.0]] + problem.b[:, None], 0.0, atol=1e-15)
+    assert classify_sliding(problem).verdict == classify(state).verdict == CellVerdict.UNDECIDED
+
+
 def test_wrong_arrays_are_refused_by_name():
     with pytest.raises(StateError, match="pushed of a sliding problem must have the shape"):
         SlidingProblem(np.eye(2), np.eye(3), np.zeros(2))

@@ -210,7 +210,7 @@ def follow(
     ComputationError
         A slip begins in a direction that no computed motion keeps.
     """
-    settings = watch.settings
+    settings = watch.settings.of_beginning
     if spatial_slides(constraints.parts):
         known, settings = begun(watch, constraints, t, y, directions)
         unstable = unstable_beginning(watch, constraints, t, y, known)
@@ -309,7 +309,9 @@ class _Way:
         if self.stepper.is_finished:
             return self._followed()
         stopped = self._turn(step) if self.turns else None
-        if stopped is None:
+        if stopped is None and not self.turns and self._has_begun():
+            self._restart(self.watch.settings, step.end - step.start)
+        elif stopped is None:
             if self.y is not step.last:
                 self.stepper.correct(self.y)
             if isinstance(self.stepper, Stepper) and self.stepper.is_stiff:
@@ -317,6 +319,19 @@ class _Way:
             elif isinstance(self.stepper, Stepper) and self.stepper.is_slower:
                 self._go_over("DOP853", step.end - step.start)
         return stopped
+
+    def _has_begun(self) -> bool:
+        """True if the fine steps of a beginning have led to where the settings asked for see every gap open."""
+        settings = self.watch.settings
+        if not self.watch.slip_begins(self.settings) or isinstance(self.stepper, Rest):
+            return False
+        open_ = [at for at, guard in enumerate(self.watch.guards) if guard.kind is GuardKind.TOUCHDOWN]
+        if not open_ or len(self.steps) > _PATIENCE:
+            return True
+        errors = settings.atol * settings.sizes + settings.rtol * np.abs(self.y)
+        around = np.column_stack([self.y, self.y[:, None] + np.diag(errors)])
+        gaps = self.watch.values(np.full(around.shape[1], self.t), around)[open_]
+        return bool((gaps[:, 0] > np.abs(gaps[:, 1:] - gaps[:, :1]).sum(axis=1)).all())
 
     def _go_over(self, stepper: Literal["DOP853", "Radau"], duration: float) -> None:
         """Go on by the other method: by the implicit one where an arc is stiff, and back where that does not pay."""

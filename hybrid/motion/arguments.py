@@ -45,7 +45,7 @@ def _is_error(_: object, attribute: attrs.Attribute[Any], value: float) -> None:
 
 FINE: Mapping[str, float] = {"DOP853": STEP_ERROR, "Radau": NOTHING}
 """Errors per step with which either method gives event times to about 1e-11 over a few time units."""
-_COARSEST = 1e-2  # of a quantity in one step: with larger errors nothing is left of a motion of many steps
+_COARSEST = 1e-3  # of a quantity in one step: with larger errors nothing is left of a motion of many steps
 
 
 @checks_arguments
@@ -61,7 +61,7 @@ class Settings:
         is of order 3: a relative error of 1e-9 already gives event times to about 1e-12, and 1e-12 takes five times as
         many steps. Its series within a step is a cubic, with about the error asked for.
     rtol, atol : float
-        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`); 0.01
+        Error per step, as a share of each coordinate and velocity itself and of its size in the motion (`sizes`); 0.001
         at most.
         Event times inherit it: 1e-12 gives them to about 1e-11 over a few time units.
     max_step : float
@@ -94,6 +94,16 @@ class Settings:
     zeno_rest: float = attrs.field(default=1e-7, converter=float, validator=_is_positive)
     tolerances: Tolerances = Tolerances()
     sizes: Any = attrs.field(default=1.0, eq=False)
+
+    @property
+    def of_beginning(self) -> Settings:
+        """Settings of the first steps of an arc: of the default method and accuracy, or finer ones.
+
+        What rises from zero there is less than what a coarser series leaves open, and its sign decides on the mode.
+        """
+        if self.stepper == "DOP853" and self.rtol <= STEP_ERROR:
+            return self
+        return attrs.evolve(self, stepper="DOP853", rtol=min(self.rtol, STEP_ERROR), atol=min(self.atol, SUMMED))
 
 
 class SelectionRule(ABC):

@@ -414,7 +414,7 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])
     watch = context.watch(choice, t, q, v, with_users=False)
-    settings = watch.settings
+    settings = watch.settings.of_beginning
     if spatial_slides(constraints.parts):
         _, settings = begun(watch, constraints, t, y, choice.directions)
     if constraints.hold_everything(t, q, v):

@@ -33,7 +33,7 @@ def test_wrong_argument_is_named(follow, start, asked, message):
 @pytest.mark.parametrize("name", ["rtol", "atol"])
 @pytest.mark.parametrize("value", [0.0, -1e-9, 1.0, math.inf])
 def test_errors_that_leave_nothing_of_a_motion_are_refused(name, value):
-    with pytest.raises(ArgumentError, match=f"{name} must be a share above 0, 0.01 at most, not {value}"):
+    with pytest.raises(ArgumentError, match=f"{name} must be a share above 0, 0.001 at most, not {value}"):
         Settings(**{name: value})
 
 

@@ -123,3 +123,27 @@ def test_a_smooth_block_leaves_the_corner_of_slope_and_wall_when_the_load_turns(
     assert motion.termination is Termination.END_TIME
     assert motion.v[0] == pytest.approx(4 * (math.sin(2) - 1), abs=1e-11)  # errors of some ten steps of 1e-12
     assert motion.q[0] == pytest.approx(4 * (math.pi / 2 - 2 - math.cos(2)), abs=1e-11)
+
+
+@pytest.mark.parametrize("rtol", [1e-9, 1e-4, 1e-3])
+@pytest.mark.parametrize("stepper", ["Radau", "DOP853"])
+@pytest.mark.parametrize("load, start", [("5*sin(3*t)", math.asin(0.6) / 3), ("5*cos(3*t)", 0.0)])
+def test_a_body_lifts_off_smoothly_whatever_the_accuracy(load, start, stepper, rtol):
+    # x'' = -3 + 5 sin(3 t): it leaves where that is positive, or at once, and rises with the cube of the time at first
+    mass = Mechanism(
+        name="mass",
+        coordinates=["x"],
+        dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="3*x"),
+        forces={"x": load},
+        contact=[Contact(name="floor", gap="x")],
+    )
+    settings = Settings(stepper=stepper, rtol=rtol, atol=rtol)
+    motion = simulate(derive(mass), State([0.0], [0.0]), t_end=0.6, settings=settings)
+    assert motion.termination is Termination.END_TIME
+    s, w = 0.6 - start, 3.0
+    if start:
+        assert [event.t for event in motion.events] == pytest.approx([start], abs=1e-11)
+        rise = (math.sin(w * start) - math.sin(w * 0.6)) / w**2 + math.cos(w * start) / w * s
+    else:
+        rise = (1 - math.cos(w * 0.6)) / w**2
+    assert motion.q[0] == pytest.approx(5 * rise - 1.5 * s**2, abs=10 * rtol)

@@ -284,6 +284,8 @@ class Misalignment:
         for _ in range(steps):
             value, slope = self.value(angles), self.value(angles, derivative=1)
             moves = (np.abs(slope) > flat) & (np.abs(value) > exact)
+            if not moves.any():
+                break
             angles = angles - np.where(moves, value / np.where(slope == 0.0, 1.0, slope), 0.0)
         return angles
 

@@ -122,7 +122,7 @@ class LoadedRest:
         ComputationError
             No motion is consistent, or several are.
         """
-        found = self._consistent(status, undecided, sides, breaking)
+        found = list(self._consistent(status, undecided, sides, breaking))
         if not found:
             raise self._refusal("no motion is consistent with it")
         # a static friction that exceeds the kinetic one holds as long as it can: the only choice that is made
@@ -159,15 +159,13 @@ class LoadedRest:
 
     def _consistent(
         self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
-    ) -> list[tuple[ContactStatus, Array, Array]]:
+    ) -> Iterator[tuple[ContactStatus, Array, Array]]:
         """What the elements can do, with accelerations and what these are sums of; those that stick come first."""
-        found = []
         for trial in self._trials(status, undecided, sides, breaking):
             forces = self.forces(trial)
             a, size = self.free + self.G @ forces, np.abs(self.free) + np.abs(self.G) @ np.abs(forces)
             if self._is_consistent(trial, undecided, sides, forces, a, size):
-                found.append((trial, a, size))
-        return found
+                yield trial, a, size
 
     def _trials(
         self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None

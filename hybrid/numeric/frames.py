@@ -20,7 +20,7 @@ __all__ = ["AbstractBackend", "Frame", "GeometricContact", "Loader", "Skeleton",
 
 Array = NDArray[np.float64]
 
-_SAME = NOTHING  # of the size of a direction: two contacts that are one
+_SAME = NOTHING  # of one and the size of a number of a contact: it is that of another one
 
 
 @attrs.frozen(eq=False)
@@ -292,9 +292,10 @@ class AbstractBackend(Protocol):
 
 
 def merged(contacts: Sequence[GeometricContact]) -> list[GeometricContact]:
-    """Contacts without those whose normal direction a deeper one has, too.
+    """Contacts without those that another one hides.
 
     Where two capsules share an end their gaps differ by a constant, that of their radii: only the deeper one can bear.
+    Of two that are as deep either may bear; they are one only if they agree in all that a verdict asks of them.
 
     Parameters
     ----------
@@ -306,11 +307,29 @@ def merged(contacts: Sequence[GeometricContact]) -> list[GeometricContact]:
         By name.
     """
     kept: list[GeometricContact] = []
-    for contact in sorted(contacts, key=lambda contact: contact.gap):
-        size = _SAME * (1.0 + float(np.max(np.abs(contact.W_N))))
-        if all(float(np.max(np.abs(contact.W_N - other.W_N))) > size for other in kept):
+    for contact in sorted(contacts, key=lambda contact: (contact.gap, contact.name)):
+        if not any(_hides(other, contact) for other in kept):
             kept.append(contact)
     return sorted(kept, key=lambda contact: contact.name)
+
+
+def _hides(deeper: GeometricContact, other: GeometricContact) -> bool:
+    """Whether the first of two contacts, whose gap is not the larger one, leaves nothing for the other to do."""
+    if not _agree(deeper.W_N, other.W_N):
+        return False
+    if not _agree(deeper.gap, other.gap):
+        return True
+    return all(_agree(getattr(deeper, name), getattr(other, name)) for name in _DECISIVE)
+
+
+_DECISIVE = ("zeta_N", "friction", "W_T", "slip", "zeta_T")
+
+
+def _agree(one: Array | float | None, other: Array | float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    size = _SAME * (1.0 + float(np.max(np.abs(one))))
+    return np.shape(one) == np.shape(other) and float(np.max(np.abs(one - other))) <= size
 
 
 GROUP = "painleve.backends"

@@ -108,10 +108,13 @@ def test_forward_dynamics_with_the_sliding_force_put_in_by_hand_accelerates_by_t
     assert seen > 10
 
 
-def test_the_joint_at_a_shared_end_is_one_contact(tmp_path):
+@pytest.mark.parametrize(
+    ("radius", "borne"), [(0.12, ["floor/foot"]), (0.08, ["floor/shank"]), (0.1, ["floor/foot", "floor/shank"])]
+)
+def test_the_larger_capsule_bears_at_a_shared_end_and_either_if_they_are_equal(tmp_path, radius, borne):
     backend = written(
         tmp_path,
-        """
+        f"""
         <mujoco><worldbody>
           <geom name="floor" type="plane" size="5 5 1" friction="0.8 0 0"/>
           <body name="upper" pos="0 0 0.1">
@@ -119,7 +122,7 @@ def test_the_joint_at_a_shared_end_is_one_contact(tmp_path):
             <geom name="shank" type="capsule" fromto="0 0 0 0 0 1" size="0.1"/>
             <body name="foot">
               <joint type="hinge" axis="0 1 0"/>
-              <geom name="foot" type="capsule" fromto="0 0 0 1 0 0.2" size="0.1"/>
+              <geom name="foot" type="capsule" fromto="0 0 0 1 0 0.2" size="{radius}"/>
             </body>
           </body>
         </worldbody></mujoco>
@@ -127,8 +130,12 @@ def test_the_joint_at_a_shared_end_is_one_contact(tmp_path):
     )
     backend.model.geom_contype[:] = 1
     frame = backend.frame({"qpos": np.zeros(4), "qvel": np.array([0.5, 0.0, 0.0, 0.0])}, near=1e-6)
-    (contact,) = frame.contacts
-    assert select(frame.state([contact.closed(at_rest=False)], name="leg")).verdict.name == "UNIQUE"
+    assert [contact.name for contact in frame.contacts] == borne
+    for contact in frame.contacts:
+        assert select(frame.state([contact.closed(at_rest=False)], name="leg")).verdict.name == "UNIQUE"
+        # a rolling foot turns by its own joint, too: the two have different directions of friction
+        lever = radius if contact.name == "floor/foot" else 0.0
+        np.testing.assert_allclose(contact.W_T[3], -lever, atol=1e-12)
 
 
 def test_limits_dry_friction_and_armature_are_there(tmp_path):

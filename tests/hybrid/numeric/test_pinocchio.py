@@ -8,7 +8,7 @@ import pytest
 
 from hybrid.cli import main
 from hybrid.errors import FileError
-from hybrid.numeric import sliding_problem
+from hybrid.numeric import NumericContact, NumericState, select, sliding_problem
 from hybrid.numeric.backends import mujoco as by_mujoco, pinocchio as by_pinocchio
 from hybrid.numeric.logs import sampled_log
 from hybrid.numeric.posing import Thresholds
@@ -144,6 +144,54 @@ def test_limits_and_dry_friction_of_joints(tmp_path):
     assert [contact.name for contact in frame.contacts] == ["tip", "x.high"]
     assert (frame.contacts[1].gap, frame.contacts[1].gap_dot) == pytest.approx((-0.1, -v[0]))
     assert [(element.name, float(element.limit)) for element in frame.friction] == [("friction 2", 0.7)]
+
+
+INERTIAL = '<inertial><mass value="{}"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+# a ram that slides at 45 degrees on a cart, with two feet side by side
+SLED = f"""
+<robot name="sled"><link name="base"/><link name="a"/><link name="b"/>
+  <link name="cart">{INERTIAL.format(0.5)}</link><link name="ram">{INERTIAL.format(1)}</link>
+  <joint name="x" type="prismatic"><parent link="base"/><child link="cart"/><axis xyz="1 0 0"/>
+    <limit lower="-5" upper="5" effort="1" velocity="1"/></joint>
+  <joint name="s" type="prismatic"><parent link="cart"/><child link="ram"/><axis xyz="1 0 1"/>
+    <limit lower="-5" upper="5" effort="1" velocity="1"/></joint>
+  <joint name="ja" type="fixed"><parent link="ram"/><child link="a"/><origin xyz="-0.2 0 {{lift}}"/></joint>
+  <joint name="jb" type="fixed"><parent link="ram"/><child link="b"/><origin xyz="0.2 0 0"/></joint>
+</robot>
+"""
+FEET = {name: f'[[contact]]\nframe = "{name}"\nfriction = {mu}\n' for name, mu in (("a", 0.1), ("b", 4.0))}
+
+
+def sled(tmp_path, order, *, lift=0.0):
+    model, contacts = tmp_path / "sled.urdf", tmp_path / "feet.toml"
+    model.write_text(SLED.format(lift=lift), encoding="utf-8")
+    contacts.write_text("".join(FEET[name] for name in order), encoding="utf-8")
+    frame = by_pinocchio.load(model, contacts=contacts).frame({"q": np.zeros(2), "v": np.array([1.0, 0.0])}, near=1e-3)
+    return select(frame.state([contact.closed(at_rest=False) for contact in frame.contacts], name="sled"))
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_of_two_feet_at_one_height_either_may_bear(tmp_path, order):
+    # By hand: a_N = (3 - mu)/4 lambda - 3/4 g. Alone the smooth foot bears, and the rough one cannot; together any
+    # force of the rough one is borne by the smooth one, and every sum of the two has accelerations of its own.
+    root = 0.5**0.5
+    feet = [
+        NumericContact(
+            name, W_N=[0, root], zeta_N=0, W_T=[1, root], zeta_T=[0], slip=[1], friction={"a": 0.1, "b": 4}[name]
+        )
+        for name in order
+    ]
+    M, h = [[1.5, root], [root, 1]], [0, -9.81 * root]
+    alone = {foot.name: select(NumericState(M, h, [foot])) for foot in feet}
+    assert {name: found.verdict.name for name, found in alone.items()} == {"a": "UNIQUE", "b": "INCONSISTENT"}
+    assert alone["a"].branches[0].lambda_N["a"] == pytest.approx(9.81 * 3 / 2.9)
+    own = select(NumericState(M, h, feet))
+    assert own.verdict.name == sled(tmp_path, order).verdict.name == "INDETERMINATE"
+
+
+@pytest.mark.parametrize(("lift", "verdict"), [(1e-4, "INCONSISTENT"), (-1e-4, "UNIQUE")])
+def test_of_two_feet_the_deeper_one_bears(tmp_path, lift, verdict):
+    assert sled(tmp_path, "ab", lift=lift).verdict.name == verdict
 
 
 FLOATING = """

@@ -347,15 +347,15 @@ class _Planar:
         return bool(np.max(dims[ranks == np.max(ranks)]) > 1)
 
     def _ends(self, geom: int) -> list[Array]:
-        """Centres of the spheres that a geom is made of, each once, in the plane of motion."""
+        """Centres (3,) of the spheres that a geom is made of, each once in the plane of motion."""
         m, kinds = self.m, self.engine.mjtGeom
-        centre = self._in_plane(self.data.geom_xpos[geom])
+        centre = np.array(self.data.geom_xpos[geom])
         if m.geom_type[geom] == int(kinds.mjGEOM_SPHERE):
             return [centre]
         if m.geom_type[geom] != int(kinds.mjGEOM_CAPSULE):
             return []
-        along = self._in_plane(self.data.geom_xmat[geom].reshape(3, 3)[:, 2]) * m.geom_size[geom, 1]
-        return [centre] if np.linalg.norm(along) <= _ZERO else [centre - along, centre + along]
+        along = self.data.geom_xmat[geom].reshape(3, 3)[:, 2] * m.geom_size[geom, 1]
+        return [centre] if np.linalg.norm(self._in_plane(along)) <= _ZERO else [centre - along, centre + along]
 
     def _touching(
         self, geom: int, plane: int, ends: list[Array], links: list[tuple[str, str]], *, several: bool
@@ -385,7 +385,7 @@ class _Planar:
             if self._keeps_height(geom, end, up):
                 self.notes.append(f"geom {self.source.surface(geom)} is left out: it keeps its height")
                 continue
-            x, y = self._point(joint, end)
+            x, y = self._point(joint, self._in_plane(end))
             cx, cy = f"{label}_x", f"{label}_y"
             self._define(cx, x)
             self._define(cy, y)
@@ -419,8 +419,7 @@ class _Planar:
     def _elsewhere(self, geom: int, end: Array) -> list[Array]:
         """Where an end of a geom is at two postures that are special in no mechanism."""
         m, data = self.m, self.engine.MjData(self.m)
-        local = self.data.geom_xmat[geom].reshape(3, 3).T @ (self.axes.T @ end - self.data.geom_xpos[geom])
-        local[:2] = 0.0  # on the axis of the geom
+        local = self.data.geom_xmat[geom].reshape(3, 3).T @ (end - self.data.geom_xpos[geom])
         places = []
         for shift in (0.3, 0.7):
             data.qpos[:] = m.qpos0 + shift * np.cos(np.arange(m.nq))

@@ -199,3 +199,28 @@ def test_a_cart_keeps_its_height_and_its_pole_swings(tmp_path):
         np.testing.assert_allclose(terms.M, frame.M, rtol=1e-9)
         assert terms.h == pytest.approx(frame.h, rel=1e-9, abs=1e-9)
         assert terms.gap[0] == pytest.approx(0.5 + 0.45 * np.cos(turn) - 0.05, rel=1e-9)
+
+
+CROOKED = """
+<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+  <body name="thigh" pos="0 0 0.5"><joint name="hip" type="hinge" axis="0 1 0"/>
+    <geom name="thigh" type="capsule" fromto="{start} 0 0 0.4 {aside} 0" size="0.04" mass="1"/>
+    <body name="shin" pos="0.4 {aside} 0"><joint name="knee" type="hinge" axis="0 1 0"/>
+      <geom name="shin" type="capsule" fromto="0 0 0 0.3 {aside} 0" size="0.04" mass="1"/>
+    </body>
+  </body>
+</worldbody></mujoco>
+"""
+
+
+@pytest.mark.parametrize(("start", "aside"), [(-0.4, 0.0), (-0.4, 0.7), (0.0, 0.1), (-0.1, 0.2)])
+def test_capsules_out_of_the_plane_have_the_ends_that_they_have_in_it(tmp_path, start, aside):
+    (tmp_path / "leg.xml").write_text(CROOKED.format(start=start, aside=aside), encoding="utf-8")
+    mechanism, notes = planar_mechanism(load(tmp_path / "leg.xml"))
+    assert sum("one contact" in note for note in notes) == 1  # the knee belongs to both
+    hip, knee = 0.3, -0.8
+    # heights of heel, knee and toe; at the hip itself an end keeps its height
+    depths = [-0.4 * np.sin(hip), -0.4 * np.sin(hip) - 0.3 * np.sin(hip + knee)]
+    depths += [-start * np.sin(hip)] if start else []
+    gaps = derive(mechanism).terms([hip, knee], [0.0, 0.0]).gap
+    np.testing.assert_allclose(np.sort(gaps), np.sort(0.5 - 0.04 + np.array(depths)), rtol=1e-12)

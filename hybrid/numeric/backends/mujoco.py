@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError, FileError, StateError
-from hybrid.numeric.backends.includes import check_includes
+from hybrid.numeric.backends.includes import check_includes, xml_root
 from hybrid.numeric.backends.mujoco_contacts import (
     body_lines,
     change_along_motion,
@@ -32,6 +32,7 @@ from hybrid.numeric.backends.mujoco_contacts import (
     limits,
     mujoco_engine,
 )
+from hybrid.numeric.backends.mujoco_urdf import urdf_model
 from hybrid.numeric.backends.rows import check_unit, dry_friction
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
 
@@ -58,7 +59,7 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel
     ------
     FileError
         MuJoCo cannot read it, it includes files outside its folder, a friction is negative, its flags disable contacts
-        or override their parameters, or a surface has a velocity of its own.
+        or override their parameters, a surface has a velocity of its own, or a link of a URDF file moves without mass.
     ComputationError
         MuJoCo is not installed.
     """
@@ -69,7 +70,10 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel
         raise FileError("there is no such file", source)
     check_includes(Path(path))
     try:
-        model = engine.MjModel.from_xml_path(source)
+        is_urdf = xml_root(Path(path)).tag == "robot"
+        model = urdf_model(Path(path)) if is_urdf else engine.MjModel.from_xml_path(source)
+    except FileError:
+        raise
     except (ValueError, engine.FatalError) as error:
         raise FileError(f"MuJoCo cannot read the model: {str(error).strip()}", source) from None
     _take_flags(model, source)

@@ -1,0 +1,48 @@
+"""URDF files: what both engines must read alike, and what is refused by name."""
+
+import numpy as np
+import pytest
+
+from hybrid.errors import FileError
+from hybrid.numeric.backends import mujoco as by_mujoco, pinocchio as by_pinocchio
+
+ARM = """
+<robot name="arm">{extension}<link name="base"/>
+  <link name="arm"><inertial><origin xyz="0.3 0 0"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.2" izz="0.15" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="hand"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0 0 1"/>
+    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+  <joint name="wrist" type="{wrist}"><parent link="arm"/><child link="hand"/><origin xyz="0.7 0 0"/>
+    <axis xyz="0 1 0"/><limit lower="-2" upper="2" effort="1" velocity="1"/></joint>
+</robot>
+"""
+
+
+def written(tmp_path, text):
+    model, contacts = tmp_path / "arm.urdf", tmp_path / "contacts.toml"
+    model.write_text(text, encoding="utf-8")
+    contacts.write_text('[[contact]]\nframe = "hand"\nfriction = 0.5\nradius = 0.1\n', encoding="utf-8")
+    return model, contacts
+
+
+def test_a_link_without_inertial_has_no_mass_by_either_engine(tmp_path):
+    model, contacts = written(tmp_path, ARM.format(extension="", wrist="fixed"))
+    own = by_mujoco.load(model).frame({"qpos": np.zeros(1), "qvel": np.zeros(1)}, near=1e-3)
+    other = by_pinocchio.load(model, contacts=contacts).frame({"q": np.zeros(1), "v": np.zeros(1)}, near=1e-3)
+    for frame in (own, other):
+        assert frame.M[0, 0] == pytest.approx(0.2 + 2 * 0.3**2, rel=1e-12)
+
+
+def test_a_file_may_ask_mujoco_for_masses_of_its_shapes(tmp_path):
+    asked = '<mujoco><compiler inertiafromgeom="true"/></mujoco>'
+    backend = by_mujoco.load(written(tmp_path, ARM.format(extension=asked, wrist="revolute"))[0])
+    frame = backend.frame({"qpos": np.zeros(2), "qvel": np.zeros(2)}, near=1e-3)
+    mass = 1000 * 4 / 3 * np.pi * 0.1**3  # of water
+    assert frame.M[1, 1] == pytest.approx(mass * 0.4 * 0.1**2, rel=1e-12)
+
+
+def test_a_link_that_moves_without_mass_is_refused_by_name(tmp_path):
+    model, _ = written(tmp_path, ARM.format(extension="", wrist="revolute"))
+    with pytest.raises(FileError, match=r"arm.urdf.*: the link 'hand' moves without mass or inertia; give it an <in"):
+        by_mujoco.load(model)

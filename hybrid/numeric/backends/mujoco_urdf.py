@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from hybrid.errors import FileError
+from hybrid.numeric.backends.includes import xml_root
 from hybrid.numeric.backends.mujoco_contacts import mujoco_engine
+from hybrid.numeric.backends.urdf import bounded_joints
 
 __all__ = ["urdf_model"]
 
 
 def urdf_model(path: Path) -> Any:
-    """The model of a URDF file, in which a link without ``<inertial>`` has no mass.
+    """The model of a URDF file, in which a link without ``<inertial>`` has no mass, and a limit that is not given is 0.
 
-    MuJoCo would give it that of water in the shape of its ``<collision>``, unless the file asks for it in
-    ``<mujoco><compiler inertiafromgeom="true"/></mujoco>``.
+    MuJoCo would give the link that of water in the shape of its ``<collision>``, unless the file asks for it in
+    ``<mujoco><compiler inertiafromgeom="true"/></mujoco>``, and would ignore the other limit of such a joint.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ def urdf_model(path: Path) -> Any:
     Raises
     ------
     FileError
-        A link moves without mass or inertia.
+        A link moves without mass or inertia, or there is no room between the limits of a joint.
     ValueError, mujoco.FatalError
         MuJoCo cannot read it.
     """
@@ -38,6 +40,8 @@ def urdf_model(path: Path) -> Any:
     spec = engine.MjSpec.from_file(str(path))
     if spec.compiler.inertiafromgeom == kinds.mjINERTIAFROMGEOM_AUTO:
         spec.compiler.inertiafromgeom = kinds.mjINERTIAFROMGEOM_FALSE
+    for name in bounded_joints(xml_root(path), str(path)):
+        spec.joint(name).limited = engine.mjtLimited.mjLIMITED_TRUE
     try:
         return spec.compile()
     except ValueError as error:

@@ -21,6 +21,7 @@ from hybrid.errors import FileError, StateError
 from hybrid.files import check_keys
 from hybrid.numeric.backends.includes import check_includes, xml_root
 from hybrid.numeric.backends.pinocchio_mjcf import check_mjcf, gravity_of
+from hybrid.numeric.backends.urdf import bounded_joints
 
 __all__ = [
     "ContactFile",
@@ -159,7 +160,8 @@ def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ..
     Raises
     ------
     FileError
-        Pinocchio cannot read it, or not all of it; it has not the joint of a rotor.
+        Pinocchio cannot read it, or not all of it; it has not the joint of a rotor; there is no room between the limits
+        of a joint.
     """
     engine, source, written = pinocchio_engine(), str(path), xml_root(Path(path))
     is_urdf = written.tag == "robot"
@@ -177,7 +179,9 @@ def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ..
         model = reader()
     except (ValueError, RuntimeError, IndexError) as error:
         raise FileError(f"pinocchio cannot read the model: {str(error).strip().splitlines()[-1]}", source) from None
-    if not is_urdf:
+    if is_urdf:
+        bounded_joints(written, source)
+    else:
         model.gravity.linear = gravity_of(written, source)
     _give_rotors(model, asked)
     return model, _notes(written, model, asked) if is_urdf else ()

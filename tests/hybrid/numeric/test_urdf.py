@@ -44,5 +44,43 @@ def test_a_file_may_ask_mujoco_for_masses_of_its_shapes(tmp_path):
 
 def test_a_link_that_moves_without_mass_is_refused_by_name(tmp_path):
     model, _ = written(tmp_path, ARM.format(extension="", wrist="revolute"))
-    with pytest.raises(FileError, match=r"arm.urdf.*: the link 'hand' moves without mass or inertia; give it an <in"):
+    with pytest.raises(
+        FileError, match=r"^[^:]*arm.urdf: the link 'hand' moves without mass or inertia; give it an <in"
+    ):
         by_mujoco.load(model)
+
+
+def limited(limits):
+    """The arm with other limits of its only moving joint."""
+    return ARM.format(extension="", wrist="fixed").replace('<limit lower="-2" upper="2"', f"<limit {limits}", 1)
+
+
+def both(model, contacts):
+    return (by_mujoco.load(model), "qpos", "qvel"), (by_pinocchio.load(model, contacts=contacts), "q", "v")
+
+
+@pytest.mark.parametrize(
+    ("limits", "at", "low", "high"),
+    [
+        ('lower="-1"', -0.25, 0.75, 0.25),
+        ('upper="1"', 0.25, 0.25, 0.75),
+        ('lower="-1" upper="2"', 0.5, 1.5, 1.5),
+    ],
+)
+def test_a_limit_that_is_not_given_is_0_by_either_engine(tmp_path, limits, at, low, high):
+    for backend, position, velocity in both(*written(tmp_path, limited(limits))):
+        frame = backend.frame({position: np.array([at]), velocity: np.zeros(1)}, near=10.0)
+        gaps = {contact.name: contact.gap for contact in frame.contacts if contact.name.startswith("shoulder")}
+        assert gaps == {"shoulder.low": low, "shoulder.high": high}
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"), [('lower="2" upper="-2"', "from 2 to -2"), ("", "from 0 to 0"), ('lower="1"', "from 1 to 0")]
+)
+def test_limits_without_room_are_refused_by_either_engine(tmp_path, limits, said):
+    model, contacts = written(tmp_path, limited(limits))
+    for load in (by_mujoco.load, lambda path: by_pinocchio.load(path, contacts=contacts)):
+        with pytest.raises(
+            FileError, match=rf"^[^:]*arm.urdf: the joint 'shoulder' has limits {said}, between which it cannot move"
+        ):
+            load(model)

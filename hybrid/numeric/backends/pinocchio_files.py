@@ -21,7 +21,7 @@ from hybrid.errors import FileError, StateError
 from hybrid.files import check_keys
 from hybrid.numeric.backends.includes import check_includes, xml_root
 from hybrid.numeric.backends.pinocchio_mjcf import check_mjcf, gravity_of
-from hybrid.numeric.backends.urdf import bounded_joints
+from hybrid.numeric.backends.urdf import bounded_joints, check_planar_axes
 
 __all__ = [
     "ContactFile",
@@ -181,6 +181,7 @@ def read_model(path: str | Path, asked: ContactFile) -> tuple[Any, tuple[str, ..
         raise FileError(f"pinocchio cannot read the model: {str(error).strip().splitlines()[-1]}", source) from None
     if is_urdf:
         bounded_joints(written, source)
+        check_planar_axes(written, source)
     else:
         model.gravity.linear = gravity_of(written, source)
     _give_rotors(model, asked)

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from hybrid.errors import FileError
 
-__all__ = ["bounded_joints"]
+__all__ = ["bounded_joints", "check_planar_axes"]
 
 
 def bounded_joints(written: Element, source: str) -> list[str]:
@@ -43,3 +43,35 @@ def bounded_joints(written: Element, source: str) -> list[str]:
             )
         found.append(name)
     return found
+
+
+def check_planar_axes(written: Element, source: str) -> None:
+    """Refuse planar joints across another axis than z, which pinocchio takes whatever the file says.
+
+    Parameters
+    ----------
+    written : Element
+        The root of the file, which an engine has read.
+    source : str
+        The name of the file.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    FileError
+    """
+    for node in written.iter("joint"):
+        if node.get("type") != "planar":
+            continue
+        axis = node.find("axis")
+        given = "1 0 0" if axis is None else axis.get("xyz", "1 0 0")  # that of URDF
+        x, y, z = (float(part) for part in given.split())
+        if x or y or z <= 0.0:
+            raise FileError(
+                f"the planar joint {node.get('name')!r} has the axis {given}, but pinocchio moves it across 0 0 1; "
+                "turn its <origin>",
+                source,
+            )

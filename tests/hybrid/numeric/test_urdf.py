@@ -84,3 +84,23 @@ def test_limits_without_room_are_refused_by_either_engine(tmp_path, limits, said
             FileError, match=rf"^[^:]*arm.urdf: the joint 'shoulder' has limits {said}, between which it cannot move"
         ):
             load(model)
+
+
+@pytest.mark.parametrize(
+    ("axis", "said"), [('<axis xyz="0 1 0"/>', "0 1 0"), ('<axis xyz="0 0 -1"/>', "0 0 -1"), ("", "1 0 0")]
+)
+def test_planar_joints_that_pinocchio_would_turn_are_refused_by_name(tmp_path, axis, said):
+    text = ARM.format(extension="", wrist="fixed").replace('"revolute"', '"planar"')
+    model, contacts = written(tmp_path, text.replace('<axis xyz="0 1 0"/>', axis, 1))
+    with pytest.raises(FileError, match=f"the planar joint 'shoulder' has the axis {said}, but pinocchio moves it"):
+        by_pinocchio.load(model, contacts=contacts)
+
+
+def test_a_planar_joint_across_z_is_that_of_pinocchio(tmp_path):
+    text = ARM.format(extension="", wrist="fixed").replace('"revolute"', '"planar"').replace("0 1 0", "0 0 1")
+    model, contacts = written(tmp_path, text)
+    frame = by_pinocchio.load(model, contacts=contacts).frame(
+        {"q": np.array([0, 0, 1.0, 0]), "v": np.zeros(3)}, near=1e-3
+    )
+    lever = 2 * 0.3
+    np.testing.assert_allclose(frame.M, [[2, 0, 0], [0, 2, lever], [0, lever, 0.15 + lever * 0.3]], atol=1e-12)

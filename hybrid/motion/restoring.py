@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import element_names
+from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity
 from hybrid.contact.modes import Mode
+from hybrid.contact.table import force_elements
 from hybrid.declaration.document import mechanism_from_toml
 from hybrid.dynamics.derive import derive
 from hybrid.errors import HybridError, StateError
@@ -30,6 +32,7 @@ from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact
+    from hybrid.contact.table import ForceElement
     from hybrid.dynamics.derive import Dynamics
 
 __all__ = ["FORMAT", "MAX_BYTES", "Arrays", "Entries", "kept_laws", "restored"]
@@ -71,6 +74,11 @@ class Entries:
         if type(value) not in (int, float) or math.isnan(value) or (finite and abs(value) > _LARGEST):
             self.refuse(name, "a number")
         return float(value)
+
+    def whole(self, name: str, *allowed: int) -> int:
+        """One of some whole numbers."""
+        value = self.entry(name)
+        return value if type(value) is int and value in allowed else self.refuse(name, f"one of {allowed}")
 
     def text(self, name: str) -> str:
         """A text."""
@@ -217,7 +225,10 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
         dynamics=dynamics,
         parameters=parameters,
         arcs=arcs,
-        events=tuple(_event(part, f"event_{i}", n, known) for i, part in enumerate(whole.parts("events"))),
+        events=tuple(
+            _event(part, f"event_{i}", n, known, guards=_guards(part, dynamics, springs))
+            for i, part in enumerate(whole.parts("events"))
+        ),
         termination=whole.member("termination", Termination),
         cause=whole.text("cause"),
         law=_law(whole, law),
@@ -261,7 +272,39 @@ def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
     return Observation(**means)
 
 
-def _event(part: Entries, place: str, n: int, known: Sequence[str]) -> Event:
+def _guards(part: Entries, dynamics: Dynamics, springs: HandedOver | None) -> tuple[Guard, ...]:
+    """The guards of an event that fired, of which files of earlier versions say nothing."""
+    if "guards" not in part.table:
+        return ()
+    owner = dynamics if springs is None or part.number("t") <= springs.t else springs.dynamics
+    elements = {element.name: element for element in force_elements(owner)}
+    return tuple(
+        Guard(
+            item.member("kind", GuardKind),
+            item.texts("elements"),
+            None
+            if item.entry("quantity") is None
+            else _quantity(item.part("quantity", item.entry("quantity")), elements),
+            item.whole("direction", -1, 0, 1),
+        )
+        for item in part.parts("guards")
+    )
+
+
+def _quantity(part: Entries, elements: Mapping[str, ForceElement]) -> Quantity:
+    name = None if part.entry("element") is None else part.text("element")
+    if name is not None and name not in elements:
+        part.refuse("element", f"one of {', '.join(elements)}, or null")
+    return Quantity(
+        part.member("measure", Measure),
+        None if name is None else elements[name],
+        part.whole("sign", -1, 1),
+        part.whole("axis", 0, 1),
+        part.number("side"),
+    )
+
+
+def _event(part: Entries, place: str, n: int, known: Sequence[str], *, guards: tuple[Guard, ...]) -> Event:
     from hybrid.contact.verdict import Verdict
 
     states = part.array(place, 3, n)
@@ -278,6 +321,7 @@ def _event(part: Entries, place: str, n: int, known: Sequence[str]) -> Event:
         impact=None if impact is None else _impact(part.part("impact", impact), n),
         verdict=None if part.entry("verdict") is None else part.member("verdict", Verdict),
         note=part.text("note"),
+        guards=guards,
     )
 
 

@@ -16,6 +16,7 @@ from hybrid.files import read_arrays, read_file
 from hybrid.motion.restoring import FORMAT, MAX_BYTES, kept_laws, restored
 
 if TYPE_CHECKING:
+    from hybrid.contact.guards import Guard
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 def save(trajectory: Trajectory, path: str | Path) -> None:
     """Write a motion to a file, with the mechanism's declaration.
 
-    Verdicts and the details of impacts are kept as words and energies; forces are computed anew from the mechanism.
-    Of the law of impacts its name and numbers are kept; a law of one's own is code, of which only the name is.
+    Verdicts, the guards that fired and the details of impacts are kept as words and numbers; forces are computed anew
+    from the mechanism. Of the law of impacts its name and numbers are kept; a law of one's own is code, of which only
+    the name is.
 
     Parameters
     ----------
@@ -158,6 +160,24 @@ def _event_record(event: Event) -> dict[str, Any]:
         "impact": None if event.impact is None else _impact_record(event.impact),
         "verdict": None if event.verdict is None else event.verdict.name,
         "note": event.note,
+        "guards": [_guard_record(guard) for guard in event.guards],
+    }
+
+
+def _guard_record(guard: Guard) -> dict[str, Any]:
+    measured = guard.quantity
+    quantity = measured and {
+        "measure": measured.measure.name,
+        "element": measured.part and measured.part.name,
+        "sign": measured.sign,
+        "axis": measured.axis,
+        "side": measured.side,
+    }
+    return {
+        "kind": guard.kind.name,
+        "elements": list(guard.elements),
+        "quantity": quantity,
+        "direction": guard.direction,
     }
 
 

@@ -9,7 +9,9 @@ import pytest
 import mechanisms
 from hybrid import Functional, Settings, State, StateError, Tolerances, derive, sensitivity, simulate
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
+from hybrid.contact.guards import ArrayView
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
+from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import load, save
 
 
@@ -33,6 +35,59 @@ def test_a_motion_is_the_same_after_saving_and_loading(motion, tmp_path):
     arc = read.arcs[2]
     middle = (arc.start + arc.end) / 2
     assert np.array_equal(read.forces(arc, middle).lambda_N, motion.forces(motion.arcs[2], middle).lambda_N)
+
+
+BLOCK = """
+name = "block"
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2)/2"
+potential = "9.81*y"
+[[contact]]
+name = "foot"
+gap = "y"
+tangent = "x"
+friction = "0.5"
+"""
+
+
+@pytest.fixture
+def stopped():
+    """A block that slides at 1 m/s and stops, by hand after v/(mu g)."""
+    return simulate(derive(mechanism_from_toml(BLOCK)), State([0.0, 0.0], [1.0, 0.0]), t_end=1.0)
+
+
+def test_the_guards_that_fired_are_kept(stopped, tmp_path):
+    path = tmp_path / "block.npz"
+    save(stopped, path)
+    events = load(path, dynamics=stopped.dynamics).events
+    assert [event.guards for event in events] == [event.guards for event in stopped.events]
+    (event,) = (event for event in events if event.guards)
+    assert event.t == pytest.approx(1.0 / (0.5 * 9.81), rel=1e-10)
+    (guard,) = event.guards
+    assert (guard.kind.value, guard.elements, guard.direction) == ("slip", ("foot",), -1)
+    # it measures the slip, here of another state
+    assert guard.distance(ArrayView(stopped.dynamics.terms(np.zeros(2), np.array([2.0, 0.0])), None)) == 2.0
+    with_record(path, lambda record: [item.pop("guards") for item in record["events"]])  # as in earlier versions
+    assert not any(event.guards for event in load(path).events)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": "slap"}, r"guards\[0\].kind must be one of TOUCHDOWN"),
+        ({"direction": 3}, r"guards\[0\].direction must be one of \(-1, 0, 1\)"),
+        ({"quantity": 3}, r"guards\[0\].quantity must be a table"),
+        ({"quantity": {"element": "tail"}}, r"guards\[0\].quantity.element must be one of "),
+    ],
+)
+def test_guards_that_are_none_are_refused_by_name(stopped, tmp_path, change, said):
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    at = next(number for number, event in enumerate(stopped.events) if event.guards)
+    with_record(path, lambda record: record["events"][at]["guards"][0].update(change))
+    with pytest.raises(StateError, match=rf"events\[{at}\].{said}"):
+        load(path)
 
 
 def with_record(path, change):

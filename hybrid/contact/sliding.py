@@ -5,6 +5,9 @@ it pushes a contact along the normal, ``a_N`` is no linear function of ``lambda_
 change, and a rail at rest may start to slip. Then the contact has neither an ``A_s`` nor a critical friction of its
 own. Where it does not, a rail is to the contact a constraint without friction.
 
+The force of a friction element that slips is known, and belongs to ``b``. That of one at rest answers to the contact's:
+where it pushes a contact along the normal, the contact has no closed form of its own either.
+
 What happens at vanishing slip: algebraic and dynamic paradoxes of a contact at rest.
 """
 
@@ -37,14 +40,14 @@ if TYPE_CHECKING:
 class SlidingTerms:
     """Terms of ``a_N = A_s lambda_N + b`` of one planar contact, all others open (Genot and Brogliato 1999).
 
-    Bilateral constraints hold. Friction elements are set aside.
+    Bilateral constraints hold. Friction elements slip, or push the contact nowhere along its normal.
 
     Attributes
     ----------
     A_plus, A_minus : array, (...)
         ``A_s = G_NN - s mu G_NT`` for slip in the positive and negative direction; 1/mass.
     b : array, (...)
-        Normal acceleration without contact forces.
+        Normal acceleration without contact forces, under those of the friction elements.
     critical_friction : array, (...)
         ``G_NN / abs(G_NT)``: above it one of the ``A_s`` is negative. Infinite where normal and tangential motion are
         not coupled.
@@ -78,6 +81,8 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
         The contact takes no part (it is open).
     BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal: it has no such closed form.
+    ComputationError
+        Nor has it one where a friction element at rest does.
 
     Examples
     --------
@@ -93,6 +98,8 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
         raise KeyError(f"{name} is a friction element: it has no normal force")
     if rails := bilateral_beside(problem, name):
         raise BilateralContactError(problem.mechanism, name, rails)
+    if reason := held_beside(problem, name):
+        raise ComputationError(f"{problem.mechanism}: {reason}")
     G, c = beside_smooth_constraints(problem, name)
     G_NN = G[..., element.normal, element.normal]
     rows = list(element.tangential)
@@ -111,7 +118,7 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     return SlidingTerms(
         A_plus=np.asarray(G_NN - mu * G_NT),
         A_minus=np.asarray(G_NN + mu * G_NT),
-        b=np.asarray(c[..., element.normal] - np.sum(G[..., element.normal, :] * problem.mean, axis=-1)),
+        b=np.asarray(c[..., element.normal] + _push_of_slips(problem, G[..., element.normal, :])),
         critical_friction=critical,
     )
 
@@ -236,17 +243,60 @@ def bilateral_beside(problem: ContactProblem, name: str) -> tuple[str, ...]:
     tuple of str
         Empty for a force element without a normal.
     """
-    element, others = problem.element(name), _other_bilateral(problem, name)
-    if element.normal is None or not others:
+    return _pushing(problem, name, _other_bilateral(problem, name))
+
+
+def held_beside(problem: ContactProblem, name: str) -> str:
+    """Why a contact has no closed form of sliding, where a friction element at rest pushes along its normal.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state or many.
+    name : str
+        A force element that takes part.
+
+    Returns
+    -------
+    str
+        A sentence; empty where none pushes, and for a force element without a normal or a tangent.
+    """
+    resting = [item for item in problem.elements if item.kind is ElementKind.ELEMENT and item.is_resting]
+    found = _pushing(problem, name, resting)
+    if not found or not problem.element(name).tangential:
+        return ""
+    rest, force = ("is", "its force depends") if len(found) == 1 else ("are", "their forces depend")
+    return (
+        f"{name} alone has neither a closed form of sliding nor a critical friction: {', '.join(found)} {rest} at "
+        f"rest, and {force} on that of {name}"
+    )
+
+
+def _pushing(problem: ContactProblem, name: str, others: list[ActiveElement]) -> tuple[str, ...]:
+    """Those of some other elements whose dry friction pushes along the normal of an element, at one of the states."""
+    row = problem.element(name).normal
+    if row is None or not others:
         return ()
     G, _ = beside_smooth_constraints(problem, name)
-    row = element.normal
-    pushes = (
-        _pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], np.asarray(other.friction))
-        for other in others
-        for t in other.tangential
+
+    def pushes(other: ActiveElement) -> bool:
+        most = np.asarray(other.static_friction if other.is_resting else other.friction)
+        return any(
+            bool(np.any(_pushes(G[..., row, t], problem.G[..., row, row], problem.G[..., t, t], most)))
+            for t in other.tangential
+        )
+
+    return tuple(other.name for other in others if pushes(other))
+
+
+def _push_of_slips(problem: ContactProblem, mobility: Array) -> Any:
+    """Acceleration by the known forces of the friction elements that slip, from a row of the Delassus operator."""
+    return -sum(
+        mobility[..., row] * np.asarray(item.friction) * along
+        for item in problem.elements
+        if item.kind is ElementKind.ELEMENT and item.direction is not None
+        for row, along in zip(item.tangential, item.direction, strict=True)
     )
-    return tuple(other.name for other, found in zip(others, pushes, strict=True) if np.any(found))
 
 
 def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array, Array]:

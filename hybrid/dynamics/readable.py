@@ -43,7 +43,8 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
         ``G_NN``, ``G_NT``, ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
         (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999), the critical friction ``G_NN / abs(G_NT)``, and these
         three once more ``by_name`` of the Delassus terms. Bilateral constraints are eliminated; all other contacts are
-        open. Where the dry friction of a constraint pushes the contact along its normal, there are the Delassus terms
+        open, and friction elements slip: ``b`` holds their
+        forces. Where the dry friction of a constraint pushes the contact along its normal, there are the Delassus terms
         alone: ``a_N = A_s lambda_N + b`` is not true there. A formula that nobody could read is not worked out: what
         follows from the Delassus terms is given by their names, and in place of any other stands a sentence that begins
         with :data:`TOO_LONG`.
@@ -163,7 +164,10 @@ def _closed_form(dynamics: Dynamics, response: _Response, name: str) -> Text:
         b = None
         if response.normal is not None and response.free is not None and _operations(zeta) <= _MAX_READ:
             b = _expression(held, [row[index] for row in response.normal], response.free, zeta)
-        free["b"] = shown(b, "W_N^T M^-1 h + zeta_N")
+        slips = _push_of_slips(dynamics, response, index)
+        b = None if b is None or slips is None or not _is_shown(b + slips) else b + slips
+        forces = "h" if slips == 0 else "(h + W_T lambda_T of the friction elements)"
+        free["b"] = shown(b, f"W_N^T M^-1 {forces} + zeta_N")
     answer: dict[str, Text] = {"G_NN": shown(G_NN, "W_N^T M^-1 W_N")}
     if name not in dynamics.columns:
         return answer | free
@@ -213,6 +217,25 @@ def _is_pushed(dynamics: Dynamics, response: _Response, index: int) -> bool:
         if not response.held.is_zero(pushing):
             return True
     return False
+
+
+def _push_of_slips(dynamics: Dynamics, response: _Response, index: int) -> sympy.Expr | None:
+    """Acceleration along a normal by the known forces of friction elements that slip; None if it is too long."""
+    total = sympy.Integer(0)
+    for place, name in enumerate(dynamics.elements):
+        columns = _indices(dynamics.columns[name])
+        slips = [dynamics.model.slip[column] for column in columns]
+        speed = sympy.sqrt(sympy.Add(*(slip**2 for slip in slips)))
+        for column, slip in zip(columns, slips, strict=True):
+            pushing = None
+            if response.normal is not None and response.to_tangential is not None:
+                answers = [row[column] for row in response.to_tangential]
+                pushing = _expression(response.held, [row[index] for row in response.normal], answers)
+            if pushing is None:
+                return None
+            along = sympy.sign(slip) if len(slips) == 1 else slip / speed
+            total -= dynamics.model.coefficients["limit"][place] * along * pushing
+    return total
 
 
 def _expression(held: Fractions, left: Row, right: Row, rest: sympy.Expr | None = None) -> sympy.Expr | None:

@@ -189,7 +189,10 @@ def numeric_verdict_record(state: NumericState, selection: Selection) -> dict[st
 
 def decided_record(selection: Selection, coordinates: Sequence[str]) -> dict[str, Json]:
     """What is decided of a state, whatever model it is of, with names for its accelerations."""
+    from hybrid.contact.sliding import held_beside
+
     certificate = selection.certificate
+    reasons = [held_beside(selection.problem, element.name) for element in selection.problem.elements]
     record = {
         "verdict": selection.verdict.name,
         "sentence": selection.verdict.value,
@@ -203,7 +206,7 @@ def decided_record(selection: Selection, coordinates: Sequence[str]) -> dict[str
         "tangential": {name: attrs.asdict(report) for name, report in selection.tangential.items()},
         "decided_by": selection.decided_by,
         "crosscheck": None if selection.crosscheck is None else selection.crosscheck.sentence,
-        "notes": selection.notes,
+        "notes": [*selection.notes, *filter(None, reasons)],
     }
     if selection.cover is not None:
         record["cover"] = {"parts": selection.cover.n_parts}
@@ -409,11 +412,10 @@ def _certificate(certificate: Certificate | CoverCertificate | ModeCertificate |
 
 
 def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
-    """Contacts that take part, have friction, and are not pushed along their normal by the friction of a bilateral
-    contact.
+    """Contacts that take part, have friction, and are not pushed along their normal by a friction that answers to them.
 
-    Beside a bilateral contact with friction, which answers to the contact's force, neither ``a_N = A lambda_N + b`` nor
-    a critical friction of the contact alone is true.
+    Beside a bilateral contact with friction, or a friction element at rest, neither ``a_N = A lambda_N + b`` nor a
+    critical friction of the contact alone is true.
 
     Parameters
     ----------
@@ -424,14 +426,11 @@ def closed_form_contacts(selection: Selection) -> tuple[str, ...]:
     tuple of str
         In the order of the problem.
     """
-    from hybrid.contact.sliding import bilateral_beside
+    from hybrid.contact.sliding import bilateral_beside, held_beside
 
     problem = selection.problem
-    return tuple(
-        element.name
-        for element in problem.elements
-        if element.normal is not None and element.tangential and not bilateral_beside(problem, element.name)
-    )
+    rough = [element.name for element in problem.elements if element.normal is not None and element.tangential]
+    return tuple(name for name in rough if not bilateral_beside(problem, name) and not held_beside(problem, name))
 
 
 def _sliding(selection: Selection) -> dict[str, Json]:

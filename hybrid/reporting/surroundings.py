@@ -12,6 +12,7 @@ import attrs
 from hybrid.analysis import Axis, CriticalFriction, critical_friction, region_map
 from hybrid.analysis.maps.regions import traced
 from hybrid.dynamics.state import pin_names
+from hybrid.errors import ComputationError
 from hybrid.progress import OnInterrupt, keeps_partial
 from hybrid.reporting.branches import branch_through
 from hybrid.reporting.window import can_be_traced, default_axes, pins_around
@@ -209,7 +210,14 @@ def critical_around(
     ------
     hybrid.contact.sliding.BilateralContactError
         If friction of a rail takes part at one of them.
+    ComputationError
+        A friction element at rest pushes the contact along its normal.
     """
+    from hybrid.contact.problem import contact_problem
+    from hybrid.contact.sliding import held_beside
+
+    if dynamics.elements and (reason := held_beside(contact_problem(dynamics, state, parameters=parameters), contact)):
+        raise ComputationError(f"{dynamics.name}: {reason}")
     held = held_around(dynamics, state, [axis.name], parameters=parameters)
     known = (*pin_names(dynamics)[0], "t")
     fixed = {name: value for name, value in held.pop("pins").items() if name in known}

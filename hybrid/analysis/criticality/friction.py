@@ -123,8 +123,8 @@ class CriticalFriction(AbstractDisplayed):
     Attributes
     ----------
     minimum : float
-        Of the contact alone: the others count as open, and jointly with them it may be lower. Infinite where normal and
-        tangential motion are not coupled at any posture.
+        Of the contact alone: the others count as open, and jointly with them it may be lower. Friction elements count
+        as slipping. Infinite where normal and tangential motion are not coupled at any posture.
     at : mapping of str to float
         Values of the swept quantities there; empty if the minimum is infinite.
     mode : str
@@ -169,7 +169,7 @@ def critical_friction(
     parameters: Values | None = None,
     branch: Mapping[str, Any] | None = None,
 ) -> CriticalFriction:
-    """Minimise the critical friction over one or several quantities.
+    """Minimise the critical friction over one or several quantities, with friction elements that slip.
 
     The sweep is scanned (at 4097 values of one quantity, 181 times 181 of two), and from the lowest points of the scan
     the minimum is descended to. A dip so narrow that no point of the scan lies in it is missed.

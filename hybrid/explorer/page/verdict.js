@@ -27,6 +27,7 @@ painleve.verdict = (() => {
     if (state.margin !== null && state.margin !== undefined) numbers.push(`Margin to the next change of verdict: ${short(state.margin)}.`);
     if (state.decided_by) numbers.push(`Decided by ${state.decided_by}.`);
     if (state.crosscheck) numbers.push(state.crosscheck);
+    for (const note of state.notes || []) numbers.push(`Note: ${note}.`);
     if (numbers.length) parts.push(element("p", { class: "soft", text: numbers.join(" ") }));
     panel.replaceChildren(...parts);
   }

@@ -329,14 +329,16 @@ def test_the_problem_shown_fits_the_forces_shown(P, speed, force, acceleration):
     assert words not in plain
 
 
-def test_a_contact_beside_a_brake_is_free_of_its_force():
+@pytest.mark.parametrize(("speed", "b"), [(2, -10 / 2 + 6 / 4), (-2, -10 / 2 - 1 / 4)])
+def test_a_brake_that_slips_pushes_a_contact_by_the_limit_of_its_direction(speed, b):
     parts = {
         "contact": [Contact(name="slope", gap="y - x/2", tangent="x + y/2", friction="0.1")],
         "dynamics": EnergyDynamics(kinetic="x_dot**2 + y_dot**2", potential="10*y"),
     }
     block = Mechanism(name="block", coordinates=["x", "y"], parameters={"F": 6, "R": 1}, friction=[BRAKE], **parts)
-    found = sliding_terms(contact_problem(derive(block), State([0, 0], [0, 0])), "slope")
-    assert float(found.b) == pytest.approx(-10 / 2)  # the weight over the mass, along y, in which the gap grows as y
+    found = sliding_terms(contact_problem(derive(block), State([0, 0], [speed, speed / 2])), "slope")
+    # the mass is 2: y'' = -10/2, and x'' = -6/2 or 1/2, of which the gap takes -1/2
+    assert float(found.b) == pytest.approx(b)
 
 
 def test_laws_of_impact_name_what_the_brake_does_afterwards():

@@ -8,11 +8,13 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.maps.axes import branch_over
+from hybrid.contact.activity import moves
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
 from hybrid.contact.table import check_friction
 from hybrid.dynamics import solve_states
 from hybrid.dynamics.consistency import check_mass
+from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import n_velocity_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
@@ -23,8 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hybrid.analysis.maps.axes import Axis
+    from hybrid.contact.reduction import FreeMotion
     from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.posture_branch import PostureBranch
+
+    Array = NDArray[np.float64]
 
 
 @attrs.frozen(eq=False)
@@ -32,7 +38,7 @@ class ContactResponse:
     """Delassus terms and free motion of one contact, the others open, at arrays of states.
 
     Rigid bilateral constraints are eliminated; their dry friction pushes the contact nowhere along its normal. Friction
-    elements are set aside.
+    elements act with their known forces where they slip.
 
     Attributes
     ----------
@@ -43,9 +49,10 @@ class ContactResponse:
     friction : array, (...)
         Kinetic coefficient of friction.
     b : array, (...)
-        Normal acceleration without contact forces.
+        Normal acceleration without contact forces; NaN where a friction element at rest pushes the contact along its
+        normal.
     a_free : array, (..., n)
-        Generalised acceleration without contact forces.
+        Generalised acceleration without contact forces; NaN where ``b`` is.
     normal : array, (..., n)
         Generalised acceleration per unit normal force.
     tangential : array, (..., n, d)
@@ -98,6 +105,11 @@ def contact_response(
         raise BilateralContactError(dynamics.name, contact, rails)
     W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
     normal = (motion.response @ w_N[..., None])[..., 0]
+    a_free = motion.a_free
+    if dynamics.elements:
+        slips = scales_of(dynamics.at(parameters), terms, q, v, t=t).slip
+        known = _known_friction(dynamics, terms, motion, w_N, normal, slips)
+        a_free = a_free + (motion.response @ known[..., None])[..., 0]
     tangential = motion.response @ W_T
     G_NN = np.sum(w_N * normal, axis=-1)
     G_TT = np.sum(W_T * tangential, axis=-2)
@@ -106,11 +118,31 @@ def contact_response(
         G_NN=G_NN,
         G_NT=G_NT,
         friction=terms.friction[..., index],
-        b=np.sum(w_N * motion.a_free, axis=-1) + terms.zeta_N[..., index],
-        a_free=motion.a_free,
+        b=np.sum(w_N * a_free, axis=-1) + terms.zeta_N[..., index],
+        a_free=a_free,
         normal=normal,
         tangential=tangential,
     )
+
+
+def _known_friction(
+    dynamics: Dynamics, terms: Terms, motion: FreeMotion, w_N: Array, normal: Array, scales: Array
+) -> Array:
+    """Generalised forces (..., n) of the friction elements that slip; NaN where one at rest pushes along the normal."""
+    force = np.zeros(dynamics.n)
+    G_NN = np.sum(w_N * (motion.inverse @ w_N[..., None])[..., 0], axis=-1)[..., None]
+    for index, name in enumerate(dynamics.elements):
+        columns = dynamics.columns[name]
+        slip, W = terms.slip[..., columns], terms.W_T[..., :, columns]
+        limit, static = terms.limit[..., index, None], terms.static_limit[..., index, None]
+        G_TT = np.sum(W * (motion.inverse @ W), axis=-2)
+        coupling = without_rounding(np.sum(normal[..., None] * W, axis=-2), G_NN, G_TT)
+        at_rest = np.where(coupling * static != 0.0, np.nan, 0.0)
+        slides = moves(slip, scales[..., columns], Tolerances())[..., None]
+        speed = np.linalg.norm(slip, axis=-1, keepdims=True)
+        along = np.where(slides, -limit * slip / np.where(slides, speed, 1.0), at_rest)
+        force = force + (W @ along[..., None])[..., 0]
+    return force
 
 
 def only_contact(dynamics: Dynamics, contact: str | None) -> str:

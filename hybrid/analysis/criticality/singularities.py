@@ -142,7 +142,8 @@ def genot_brogliato_points(
     Raises
     ------
     StateError
-        Bad axes or pins, or the contact is not a planar one with friction.
+        Bad axes or pins, the contact is not a planar one with friction, or all over the plane no state is reached, or a
+        friction element at rest pushes the contact along its normal.
     BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal.
 
@@ -181,6 +182,11 @@ def _common_zeros(f: Callable[[Array], Array], axes: Sequence[Axis]) -> Array:
     line = np.linspace(0.0, 1.0, _SCAN_CELLS + 1)
     nodes = np.stack(np.broadcast_arrays(axes[0].at(line)[:, None], axes[1].at(line)[None, :]), axis=-1)
     values = f(nodes)
+    if not np.isfinite(values).any(axis=(0, 1)).all():
+        raise StateError(
+            "A and b have a value at no state of the plane: none can be reached, or a friction element at rest pushes "
+            "the contact along its normal"
+        )
     corners = np.stack([values[i : _SCAN_CELLS + i, j : _SCAN_CELLS + j] for i in (0, 1) for j in (0, 1)])
     with np.errstate(invalid="ignore"):
         changes = (np.min(corners, axis=0) <= 0) & (np.max(corners, axis=0) >= 0)

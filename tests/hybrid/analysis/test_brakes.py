@@ -5,12 +5,12 @@ r = (0.4, 0.3) and the arms u = 0.4 sin(th) - 0.3 cos(th) and w = 0.3 sin(th) + 
 W_N = (0, 1, u), W_T = (1, 0, w), G_NN = 1/m + u^2/J, G_NT = u w/J, b = -g + w th_dot^2 - F sign(th_dot) u/J.
 """
 
-from math import cos, sin
+from math import cos, pi, sin, sqrt
 
 import pytest
 
-from hybrid import ComputationError, derive, mechanism_from_toml, select, solve_state
-from hybrid.analysis import Axis
+from hybrid import ComputationError, StateError, derive, mechanism_from_toml, select, solve_state
+from hybrid.analysis import Axis, genot_brogliato_points
 from hybrid.contact import contact_problem, sliding_terms
 from hybrid.declaration.parser import parse_expression
 from hybrid.declaration.tree import evaluate
@@ -126,3 +126,19 @@ def test_a_brake_that_pushes_nothing_along_the_normal_changes_nothing(brake, par
     assert record["contact"]["corner"]["b"] == pytest.approx(-G, rel=1e-14)
     assert record["contact"]["corner"]["critical_friction"] == pytest.approx((1 / M + u * u / J) / (u * w / J))
     assert not any("closed form" in note for note in record["notes"])
+
+
+def test_points_where_both_terms_vanish_have_the_force_of_the_brake():
+    dynamics = plate()
+    parameters = {"F": 0.5, "mu": (1 / M + arms(0.2)[0] ** 2 / J) / -(arms(0.2)[0] * arms(0.2)[1] / J)}
+    plane = [Axis("th", 0.15, 0.25), Axis("th_dot", 1, 9)]
+    held = {"x": 0.3, "gap.corner": 0, "gap_dot.corner": 0, "slip.corner": -1}
+    (point,) = genot_brogliato_points(dynamics, over=plane, pins=held, parameters=parameters)
+    u, w = arms(0.2)
+    assert point.at == {
+        "th": pytest.approx(0.2, abs=1e-9),
+        "th_dot": pytest.approx(sqrt((G + 0.5 * u / J) / w), abs=1e-9),  # Newton's method, to 1e-9 of the plane
+    }
+    resting = [Axis("th", 0, pi / 2), Axis("mu", 0, 3)]
+    with pytest.raises(StateError, match="a friction element at rest pushes"):
+        genot_brogliato_points(dynamics, over=resting, pins=held | {"th_dot": 0})

@@ -114,6 +114,15 @@ class EventRate:
         return Termination.CROWDED, f"{burst} within {lasted:.3g} units of time, {last}"
 
 
+_PATIENCE = 3  # times a decision may be taken again, where the rounding of a projection may turn it
+
+
+def _repeats(arrived: Moment, moment: Moment) -> bool:
+    """True if but for rounding all is as it was where the mode was decided that has just ended, once more."""
+    known = [(at.t, at.activities, at.sides, at.held, at.broken, at.released) for at in (arrived, moment)]
+    return known[0] == known[1] and arrived.has_ended(moment.ended)
+
+
 Array = NDArray[np.float64]
 
 
@@ -307,6 +316,8 @@ class Run:
         elements = tuple(dict.fromkeys(guard.element for guard in followed.fired))
         v_before = followed.y[n:]
         ended = self._too_many(followed.t, elements)
+        if ended is None and self.event_rate.at_once > _PATIENCE and _repeats(arrived, moment):
+            ended = Termination.CROWDED, f"the last at {', '.join(elements)}"
         if ended is not None:
             return ended, arrived, choice.mode
         event = Event(

@@ -84,3 +84,25 @@ def test_events_that_change_nothing_count(monkeypatch):
     assert not motion.events
     assert len(fired) == 21
     assert motion.t == pytest.approx(21e-3, abs=1e-15)
+
+
+def test_a_decision_that_changes_nothing_is_not_taken_again_and_again(monkeypatch):
+    # a pushed block whose mode is said to stick beyond its friction, mu m g = 3 at t = 3
+    block = Mechanism(
+        name="block",
+        coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="10*y"),
+        forces={"x": "t"},
+        contact=[Contact(name="floor", gap="y", tangent="x", friction="0.3")],
+    )
+    decide, taken = run.decide, []
+
+    def always_the_first(*arguments):
+        taken.append(taken[0] if taken else decide(*arguments))
+        return taken[0]
+
+    monkeypatch.setattr(run, "decide", always_the_first)
+    motion = simulate(derive(block), State([0.0, 0.0], [0.0, 0.0]), t_end=5)
+    assert motion.termination is Termination.CROWDED
+    assert motion.t == pytest.approx(3.0, abs=1e-12)
+    assert len(taken) < 10 < Settings().crowd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,14 +66,14 @@ def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequenc
     >>> friction_at_rest(np.eye(2), np.array([3.0, 4.0]), np.array([2.0]), [(0, 1)]).round(12).tolist()
     [-1.2, -1.6]
     """
+    blocks = [(list(rows), *np.linalg.eigh(G[np.ix_(list(rows), list(rows))])) for rows in groups]
     F = np.zeros(len(b))
     changes, size = np.zeros(len(b)), np.abs(b)
     for _ in range(_MAX_SWEEPS):
         before = F.copy()
-        for rows, bound in zip(groups, bounds, strict=True):
-            at = list(rows)
-            block = G[np.ix_(at, at)]
-            F[at] = _in_disc(block, b[at] + G[at] @ F - block @ F[at], float(bound))
+        for (at, values, vectors), bound in zip(blocks, bounds.tolist(), strict=True):
+            along = vectors.T @ (b[at] + G[at] @ F) - values * (vectors.T @ F[at])
+            F[at] = vectors @ _in_disc(values.tolist(), along.tolist(), bound)
         # in accelerations, which are unique: forces may drift among those of contacts that hold each other
         size = np.abs(G) @ np.abs(F) + np.abs(b)
         changes = np.abs(G @ (F - before))
@@ -83,28 +84,28 @@ def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequenc
     return F
 
 
-def _in_disc(G: Array, c: Array, bound: float) -> Array:
-    """The force of one contact: inside where it can hold, else on the rim."""
-    values, vectors = np.linalg.eigh(G)
-    along = vectors.T @ c
-    vanishing = values <= _SAME * max(float(values[-1]), 0.0)
-    held = np.where(vanishing, 0.0, -along / np.where(vanishing, 1.0, values))
-    if np.linalg.norm(held) <= bound and np.max(np.abs(along[vanishing]), initial=0.0) == 0.0:
-        return np.asarray(vectors @ held)
+def _in_disc(values: list[float], along: list[float], bound: float) -> list[float]:
+    """The force of one contact along its principal axes: inside where it can hold, else on the rim."""
+    least = _SAME * max(values[-1], 0.0)
+    held = [-c / value if value > least else 0.0 for c, value in zip(along, values, strict=True)]
+    if math.hypot(*held) <= bound and not any(c for c, value in zip(along, values, strict=True) if value <= least):
+        return held
     if bound <= 0.0:
-        return np.zeros(len(c))
-    if len(c) == 1:
-        return -bound * np.sign(c)
+        return [0.0] * len(along)
+    if len(along) == 1:
+        return [-math.copysign(bound, along[0])]
     # abs((G + x)^-1 c) = bound: its reciprocal is nearly linear in x, so Newton's method converges from the left
-    x = max(0.0, float(np.linalg.norm(c)) / bound - float(values[-1]))
+    x = max(0.0, *(abs(c) / bound - value for c, value in zip(along, values, strict=True)))
     for _ in range(_ITERATIONS):
-        shifted = values + x
-        size = float(np.linalg.norm(along / shifted))
-        before, x = x, max(x + (size / bound - 1.0) * size**2 / float(np.sum(along**2 / shifted**3)), 0.5 * x)
+        shares = [c / (value + x) if c else 0.0 for c, value in zip(along, values, strict=True)]
+        size = math.hypot(*shares)
+        slope = sum(share**2 / (value + x) for share, value in zip(shares, values, strict=True) if share)
+        before, x = x, max(x + (size / bound - 1.0) * size**2 / slope, 0.5 * x)
         if abs(x - before) <= _SAME * x:
             break
-    force = -along / (values + x)
-    return np.asarray(vectors @ (force * bound / np.linalg.norm(force)))
+    force = [-c / (value + x) if c else 0.0 for c, value in zip(along, values, strict=True)]
+    size = math.hypot(*force)
+    return [bound * part / size for part in force]
 
 
 def directions_from_rest(

@@ -12,6 +12,7 @@ from hybrid.contact.compliance.resolution import resolve_selection
 from hybrid.contact.impacts.impact import Impact, ImpactProblem, impact_of, impact_problem, resolve_impact
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.state import State
+from hybrid.errors import ComputationError
 from hybrid.motion.arguments import Penalty
 from hybrid.motion.recorded import Event, EventKind
 from hybrid.motion.transitions import closed_in, moment_after_impact
@@ -29,7 +30,7 @@ _REBOUND = CLEAR  # of the slip: a rebound that vanishes with the square root of
 
 def pass_inconsistent(
     context: Context, moment: Moment, selection: Selection | None, before: Mode | None
-) -> tuple[Moment, Event] | None:
+) -> tuple[Moment, Event] | str:
     """The moment after the compliant contact has resolved a state without a consistent mode, and the event.
 
     Parameters
@@ -43,23 +44,26 @@ def pass_inconsistent(
 
     Returns
     -------
-    Moment and Event, or None
-        None unless the rule is :class:`Penalty`, and where the compliant limit gives no impulse.
+    Moment and Event, or str
+        Why the rule does not resolve the state; empty unless it is :class:`Penalty`.
     """
     if not isinstance(context.rule, Penalty) or selection is None:
-        return None
+        return ""
     closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
     if not closed:
-        return None  # rigid constraints with friction alone have no motion: no surface gives way
+        return "the rule penalty finds no motion: rigid constraints with friction alone have no surface that gives way"
     state, law = State(moment.q, moment.v, moment.t, sides=moment.sides), context.rule.method or KelvinVoigtLimit()
     tolerances = context.settings.tolerances
-    resolution = resolve_selection(
-        selection,
-        lambda: resolve_impact(context.dynamics, state, law=law, tolerances=tolerances, closed=closed),
-        method=law,
-    )
+    try:
+        resolution = resolve_selection(
+            selection,
+            lambda: resolve_impact(context.dynamics, state, law=law, tolerances=tolerances, closed=closed),
+            method=law,
+        )
+    except ComputationError as error:  # the law has no answer either, as where friction locks the mechanism
+        return f"the rule penalty finds no motion: {error}"
     if resolution.impact is None:
-        return None
+        return f"the rule penalty finds no motion: {resolution.reason}"
     return _passed(context, moment, before, resolution.impact, resolution.reason)
 
 

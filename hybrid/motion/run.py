@@ -222,16 +222,19 @@ class Run:
             return self._collide(moment, before)
         if context.watched and self._ends(self.sides.crossed(context, moment, before, self.events)):
             return (Termination.UNTIL, ""), moment, before
-        decision = decide(context, moment, self.t_end)
+        decision, unresolved = decide(context, moment, self.t_end), ""
         if decision.ending is Termination.INCONSISTENT:
-            passed = self._passed(pass_inconsistent(context, moment, decision.selection, before))
+            passage = pass_inconsistent(context, moment, decision.selection, before)
+            unresolved = passage if isinstance(passage, str) else ""
+            passed = None if isinstance(passage, str) else self._passed(passage)
             if passed is not None:
                 return None, passed, before
         self._note(decision, moment, before)
         if decision.choice is None or decision.ending is not None:
             self.selection = decision.selection
             notes = () if decision.selection is None else decision.selection.notes
-            return (decision.ending or Termination.UNDECIDED, "; ".join(notes)), moment, before
+            said = "; ".join(part for part in (*notes, unresolved) if part)
+            return (decision.ending or Termination.UNDECIDED, said), moment, before
         if not moment.t < self.t_end:
             return (Termination.END_TIME, ""), moment, decision.choice.mode
         followed = self._arc(decision.choice, moment, None if self.context.watched else decision.trial)

@@ -9,6 +9,7 @@ import pytest
 import mechanisms
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate, solve_state
 from hybrid.contact import (
+    AbstractImpactLaw,
     EnergeticImpact,
     KelvinVoigt,
     KelvinVoigtLimit,
@@ -19,6 +20,7 @@ from hybrid.contact import (
     select_problem,
 )
 from hybrid.declaration import mechanism_from_toml
+from hybrid.errors import ComputationError
 from hybrid.motion import EventKind, Penalty, Prefer, selecting, simulate_branches
 from hybrid.reporting import motion_record
 
@@ -339,3 +341,64 @@ def test_a_state_to_which_every_choice_leads_back_is_offered_once(rod):
     assert held.motion.termination in (Termination.UNDECIDED, Termination.INCONSISTENT)
     assert held.motion.t == pytest.approx(before.t, abs=1e-5)
     assert [branch.choice for branch in tree.branches] == ["", "free", "slide+", "free"]
+
+
+GUIDED = """
+name = "guided"
+coordinates = ["x", "y", "phi"]
+[parameters]
+m = 0.5
+l = 0.25
+I = "m*l**2/3"
+g = 9.81
+[definitions]
+tip_x = "x - l*cos(phi)"
+tip_y = "y - l*sin(phi)"
+[dynamics]
+kinetic = "m*(x_dot**2 + y_dot**2)/2 + I*phi_dot**2/2"
+potential = "m*g*y"
+[[constraint]]
+name = "drive"
+equation = "x + l*cos(phi) - 0.05*sin(12*t)"
+[[constraint]]
+name = "guide"
+equation = "y + l*sin(phi) - 0.4"
+friction = 0.4
+slip = "x_dot - l*sin(phi)*phi_dot"
+[[contact]]
+name = "tip"
+gap = "tip_y"
+tangent = "tip_x"
+friction = 0.9
+"""
+
+
+def test_a_motion_says_why_the_penalty_rule_does_not_resolve_its_end():
+    guided = derive(mechanism_from_toml(GUIDED))
+    start = solve_state(guided, {"t": 0})
+    stopped, asked = (simulate(guided, start, t_end=0.6, rule=rule) for rule in (None, Penalty()))
+    assert stopped.termination is asked.termination is Termination.INCONSISTENT
+    # the drive turns, and with it the slip of the tip vanishes, at a quarter of its period
+    assert stopped.t == asked.t == pytest.approx(np.pi / 24, abs=1e-9)
+    reason = resolve(guided, State(asked.q, asked.v * 0, asked.t)).reason
+    assert "gives no impulse" in reason
+    assert asked.cause == f"{stopped.cause}: the rule penalty finds no motion: {reason}"
+
+
+def test_a_motion_says_that_the_law_of_the_penalty_rule_has_no_answer(rod):
+    class Locked(AbstractImpactLaw):
+        """Stands for a limit that does not end, which takes long to find out."""
+
+        @property
+        def name(self):
+            return "locked"
+
+        def impulses(self, problem):
+            raise ComputationError("friction locks the mechanism")
+
+    # the motion has not begun, and is there nevertheless
+    parameters = {"mu": 1.5}
+    start = solve_state(rod, {"phi": 2.0, "phi_dot": 0, "slip.tip": 1}, parameters=parameters)
+    stopped, asked = (simulate(rod, start, t_end=1, parameters=parameters, rule=r) for r in (None, Penalty(Locked())))
+    assert (asked.termination, asked.t, asked.events) == (Termination.INCONSISTENT, 0.0, ())
+    assert asked.cause == f"{stopped.cause}: the rule penalty finds no motion: friction locks the mechanism"

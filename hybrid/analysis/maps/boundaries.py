@@ -156,13 +156,18 @@ def _memberships(crossings: Crossings, shape: tuple[int, ...]) -> tuple[Indices,
 
 def _nearest_pairs(group: list[int], points: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Take nearest pairs out of a group until fewer than two are left in it; none where regions flicker by rounding."""
+    if not 1 < len(group) <= _FLICKER:
+        return []
+    first, second = np.triu_indices(len(group), k=1)
+    apart = np.sum((points[group][first] - points[group][second]) ** 2, axis=-1)
     pairs = []
-    while 1 < len(group) <= _FLICKER:
-        candidates = [(a, b) for index, a in enumerate(group) for b in group[index + 1 :]]
-        a, b = min(candidates, key=lambda pair: float(np.sum((points[pair[0]] - points[pair[1]]) ** 2)))
-        pairs.append((a, b))
-        group.remove(a)
-        group.remove(b)
+    left = set(group)
+    for k in np.argsort(apart, kind="stable").tolist():  # of equally near pairs the earlier one, as they stand
+        a, b = group[first[k]], group[second[k]]
+        if a in left and b in left:
+            pairs.append((a, b))
+            left -= {a, b}
+    group[:] = [item for item in group if item in left]
     return pairs
 
 
@@ -243,7 +248,8 @@ def junctions(
     Returns
     -------
     array, (k, 2)
-        To 1e-10 of the axes; the centre of the last part in which curves end if they do not meet in one point.
+        To 1e-10 of the axes; the centre of the last part in which curves end if they do not meet in one point, and of
+        the first in which regions flicker by rounding.
     """
     corner, size = corner.copy(), size.copy()
     active = np.arange(len(corner))
@@ -252,13 +258,15 @@ def junctions(
             break
         ends = _ends(code, corner[active], size[active])
         best = np.argmax(ends, axis=1)
-        holds = ends[np.arange(len(ends)), best] > 0
-        active, best = active[holds], best[holds]
+        most = ends[np.arange(len(ends)), best]
+        holds = most > 0
+        active, best, flickers = active[holds], best[holds], most[holds] > _FLICKER
         part = size[active] / _PARTS
         start = corner[active] + part * (np.stack(np.divmod(best, _PARTS), axis=-1) - _MARGIN)
         end = np.minimum(start + (1 + 2 * _MARGIN) * part, rim[1])
         corner[active] = np.maximum(start, rim[0])
         size[active] = end - corner[active]
+        active = active[~flickers]  # there rounding decides over whole parts, and no point is to be found
     return np.asarray(corner + size / 2)
 
 

@@ -1,13 +1,13 @@
 """Boundaries of regions against the curves of the rod by hand."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import pi, sqrt
 
 import numpy as np
 import pytest
 
 from hybrid.analysis import Axis, region_map
-from hybrid.analysis.maps.boundaries import chains
+from hybrid.analysis.maps.boundaries import _nearest_pairs, chains, junctions
 from tests.catalogue import dynamics_of
 from tests.incline import slide, stick_forces
 
@@ -178,3 +178,32 @@ def test_points_where_curves_meet_on_the_rim_are_not_looked_for_beyond_it():
     points = np.concatenate([curve.points for curve in found.boundaries])
     assert np.all((points >= [0, 0]) & (points <= [pi, 3]))
     assert points[:, 1].min() < 0.01  # curves do end at that rim
+
+
+def test_nearest_crossings_are_paired_one_after_the_other():
+    # half of the points lie on a lattice, where many are equally far apart: the first pair in order is taken
+    rng = np.random.default_rng(4)
+    points = np.concatenate([rng.integers(0, 4, (40, 2)).astype(float), rng.random((40, 2))])
+    for size in (1, 2, 7, 40, 64, 65):
+        group = rng.permutation(80)[:size].tolist()
+        left, wanted = list(group), []
+        while 1 < len(left) <= 64:
+            apart = {pair: float(np.sum((points[pair[0]] - points[pair[1]]) ** 2)) for pair in combinations(left, 2)}
+            wanted.append(min(apart, key=apart.__getitem__))
+            left = [item for item in left if item not in wanted[-1]]
+        assert _nearest_pairs(group, points) == wanted
+        assert group == left
+
+
+def test_no_meeting_point_is_looked_for_where_rounding_decides():
+    asked = []
+
+    def by_rounding(x, y):  # the last bits of the coordinates decide between three regions
+        asked.append(np.broadcast(x, y).size)
+        return np.asarray(x + 3 * y).view(np.uint64) % np.uint64(3)
+
+    square, rim = np.array([[0.25, 0.5]]), np.array([[0.0, 0.0], [1.0, 1.0]])
+    point = junctions(by_rounding, square, np.array([[0.125, 0.125]]), rim=rim)
+    assert ((square <= point) & (point <= square + 0.125)).all()
+    # one lattice of 17 x 17 nodes was asked for, none within one of its parts
+    assert asked.count(17**2) == 1

@@ -110,7 +110,10 @@ def ensemble(
             **how,
         )
     files = [] if output is None else list(save_ensemble(found, output))
-    written = drawn(plot, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), asked.dynamics)
+    picture = None if found.n_missing == found.n else plot  # there is nothing to draw
+    written = drawn(
+        picture, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), asked.dynamics
+    )
     written += [f"Written to {file}." for file in files]
     written += stored_line(store, was_kept=was_kept)
     answer = {"mechanism": asked.declared.name, **_record(found)}
@@ -118,8 +121,10 @@ def ensemble(
     if found.failures:
         ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
     elif found.n_missing:
-        reason = f"interrupted: {found.n_missing} of {found.n} motions are missing; {resumption(store)}"
-        ending = (ExitStatus.INTERRUPTED, reason)
+        missing = f"{found.n_missing} of {found.n} motions are missing"
+        if found.n_missing == found.n:
+            missing = f"no motion was finished of {found.n}" + (", and none is drawn" if plot is not None else "")
+        ending = (ExitStatus.INTERRUPTED, f"interrupted: {missing}; {resumption(store)}")
     return Answered(answer, _description(answer), written, ending)
 
 

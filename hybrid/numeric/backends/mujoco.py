@@ -70,8 +70,9 @@ def load(path: str | Path, *, contacts: str | Path | None = None) -> MujocoModel
         raise FileError("there is no such file", source)
     check_includes(Path(path))
     try:
-        is_urdf = xml_root(Path(path)).tag == "robot"
-        model = urdf_model(Path(path)) if is_urdf else engine.MjModel.from_xml_path(source)
+        written = xml_root(Path(path))
+        is_urdf = written.tag == "robot"
+        model = urdf_model(Path(path), written) if is_urdf else engine.MjModel.from_xml_path(source)
     except FileError:
         raise
     except (ValueError, engine.FatalError) as error:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from hybrid.errors import FileError
-from hybrid.numeric.backends.includes import xml_root
 from hybrid.numeric.backends.mujoco_contacts import mujoco_engine
 from hybrid.numeric.backends.urdf import bounded_joints
 
 __all__ = ["urdf_model"]
 
 
-def urdf_model(path: Path) -> Any:
+def urdf_model(path: Path, written: Element) -> Any:
     """The model of a URDF file, in which a link without ``<inertial>`` has no mass, and a limit that is not given is 0.
 
     MuJoCo would give the link that of water in the shape of its ``<collision>``, unless the file asks for it in
@@ -23,6 +23,8 @@ def urdf_model(path: Path) -> Any:
     Parameters
     ----------
     path : Path
+    written : Element
+        The root of the file.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def urdf_model(path: Path) -> Any:
     spec = engine.MjSpec.from_file(str(path))
     if spec.compiler.inertiafromgeom == kinds.mjINERTIAFROMGEOM_AUTO:
         spec.compiler.inertiafromgeom = kinds.mjINERTIAFROMGEOM_FALSE
-    for name in bounded_joints(xml_root(path), str(path)):
+    for name in bounded_joints(written, str(path)):
         spec.joint(name).limited = engine.mjtLimited.mjLIMITED_TRUE
     try:
         return spec.compile()

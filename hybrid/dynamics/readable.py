@@ -43,11 +43,10 @@ def readable_equations(dynamics: Dynamics) -> dict[str, Text]:
         ``G_NN``, ``G_NT``, ``G_TT``, the free normal acceleration ``b`` and, if planar, ``A_slide+`` and ``A_slide-``
         (``A_s = G_NN - s mu G_NT``, Genot and Brogliato 1999), the critical friction ``G_NN / abs(G_NT)``, and these
         three once more ``by_name`` of the Delassus terms. Bilateral constraints are eliminated; all other contacts are
-        open, and friction elements slip: ``b`` holds their
-        forces. Where the dry friction of a constraint pushes the contact along its normal, there are the Delassus terms
-        alone: ``a_N = A_s lambda_N + b`` is not true there. A formula that nobody could read is not worked out: what
-        follows from the Delassus terms is given by their names, and in place of any other stands a sentence that begins
-        with :data:`TOO_LONG`.
+        open, and friction elements slip: ``b`` holds their forces. Where the dry friction of a constraint pushes the
+        contact along its normal, there are the Delassus terms alone: ``a_N = A_s lambda_N + b`` is not true there. A
+        formula that nobody could read is not worked out: what follows from the Delassus terms is given by their names,
+        and in place of any other stands a sentence that begins with :data:`TOO_LONG`.
 
     Examples
     --------

@@ -138,14 +138,24 @@ class _SolvedFlow:
     parted: Callable[[], Array] = lambda: np.zeros(())
 
 
-def _parted(rows: Array, zeta: Array, motion: FreeMotion, G: Array, sizes: Array, forces: Array) -> Array:
+def _parted(
+    rows: Array, zeta: Array, motion: FreeMotion, G: Array, coupled: Array, sizes: Array, forces: Array
+) -> Array:
     """The largest of what forces leave of conditions, beside what they are made of."""
     parts = applied(rows, motion.a_free) ** 2 / sizes
     # of a posture the rounding turns a condition towards those that it is coupled with
-    size = np.sqrt(sizes * applied(G != 0.0, parts)) + applied(np.abs(rows), motion.summands)
+    size = np.sqrt(sizes * applied(coupled, parts)) + applied(np.abs(rows), motion.summands)
     size = size + np.abs(zeta) + applied(np.abs(G), np.abs(forces))
     lack = np.abs(applied(rows, motion.a_free) + zeta + applied(G, forces))
     return np.asarray(np.max(lack / np.maximum(_MET * size, LEAST), axis=-1))
+
+
+def _coupled(G: Array) -> Array:
+    """Which conditions the forces of others reach, also by way of further ones: (..., r, r) of 0 and 1."""
+    found: Array = (G != 0.0).astype(float)
+    for _ in range(G.shape[-1].bit_length()):  # each time by ways twice as long
+        found = np.minimum(found + found @ found, 1.0)
+    return found
 
 
 @attrs.frozen(eq=False)
@@ -251,7 +261,9 @@ class NumericFlow:
         # of redundant conditions, those that are left tell whether the force grows beyond bounds
         rest = np.prod(np.where(regular, singular, 1.0), axis=-1)
         determinant = np.where(regular.all(axis=-1), np.linalg.det(scaled), rest)
-        forces = -(np.linalg.pinv(G, rcond=RANK) @ c[..., None])[..., 0]
+        coupled = np.ones_like(G) if regular.all() else _coupled(G)
+        # what couples nothing but by rounding has no force from there
+        forces = -((coupled * np.linalg.pinv(G, rcond=RANK)) @ c[..., None])[..., 0]
         acceleration = motion.a_free + (response @ forces[..., None])[..., 0]
         return _SolvedFlow(
             acceleration,
@@ -262,7 +274,7 @@ class NumericFlow:
             response,
             shape,
             not regular.all(),
-            partial(_parted, rows, zeta, motion, G, sizes, forces),
+            partial(_parted, rows, zeta, motion, G, coupled, sizes, forces),
         )
 
     def _distribution(self, terms: Terms, solved: _SolvedFlow) -> tuple[Array, Array]:

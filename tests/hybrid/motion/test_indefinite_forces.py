@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 
-from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, Verdict, derive, simulate
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    FrictionElement,
+    Mechanism,
+    State,
+    Termination,
+    Verdict,
+    derive,
+    simulate,
+)
 from hybrid.contact import NewtonImpact
 from hybrid.motion import numeric
 from hybrid.motion.distributions import admissible, null_space
@@ -201,3 +211,33 @@ def test_feet_that_parameters_move_into_one_carry_the_block_as_one(spread):
     apart = simulate(feet, start, t_end=2, law=NewtonImpact(0), parameters={"d": 1})
     assert apart.forces(apart.arcs[-1], 1.5).lambda_N[:, 0] == pytest.approx([5, 5], abs=1e-12)
     assert sum(motion.forces(motion.arcs[-1], 1.5).lambda_N[:, 0]) == pytest.approx(10, abs=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-93, -7e-93])
+@pytest.mark.parametrize("seed", range(8))
+def test_a_block_at_rest_stays_there_although_rounding_couples_its_forces(seed, angle):
+    # level feet hold nothing sideways: neither they nor the seal have a force along the floor that is not rounding
+    rng = np.random.default_rng(seed)
+    height, mass, inertia = rng.uniform([0.0, 0.1, 0.01], [0.6, 9.0, 3.0]) * [seed % 2, 1.0, 1.0]
+    places = [-1.0, 1.0, *rng.uniform(-1, 1, int(rng.integers(3)))]
+    feet = [
+        Contact(
+            name=f"foot{i}",
+            gap=f"y - {height}*cos(phi) + ({x})*sin(phi)",
+            tangent=f"x + ({x})*cos(phi) + {height}*sin(phi)",
+            friction="0.3",
+        )
+        for i, x in enumerate(places)
+    ]
+    resting = Mechanism(
+        name="resting",
+        coordinates=["x", "y", "phi"],
+        dynamics=EnergyDynamics(
+            kinetic=f"{mass}*(x_dot**2 + y_dot**2)/2 + {inertia}*phi_dot**2/2", potential=f"{9.81 * mass}*y"
+        ),
+        contact=feet,
+        friction=[FrictionElement(name="seal", tangent="x", limit="1")],
+    )
+    motion = simulate(derive(resting), State([0.0, height, angle], [0.0, 0.0, 0.0]), t_end=1.0)
+    assert motion.termination is Termination.END_TIME
+    assert not motion.events

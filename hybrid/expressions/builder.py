@@ -29,7 +29,8 @@ class Builder(GrowingGraph):
 
     It is no algebra system. Numbers are combined exactly and stand in front of a product, ``x + 0``, ``x*1`` and
     ``x**1`` are ``x``, the factors of a product are sorted and equal ones counted, and two equal terms added are one.
-    Nothing else is rewritten, and nothing is expanded.
+    Even powers leave roots by their magnitude, as in ``sqrt(x**2)``; ``tan`` of an angle with an exact sine and cosine
+    is their quotient. Nothing else is rewritten, and nothing is expanded.
 
     Parameters
     ----------

@@ -31,6 +31,7 @@ HORIZON = 400.0
 _ACCURACY = INTEGRATED
 _MAX_PHASES = 400
 _TRANSIENT = 100.0  # decay times of a damper: an impact is over by then, and steps could be longer than it allows
+_PATIENCE = 0.1  # share of the effort after which a slow spatial slip, whose direction follows at once, is a stiff one
 _STIFF = 600.0  # decay times from which an implicit integrator, of lower order and with a linear system, takes less
 
 
@@ -123,6 +124,7 @@ class PhaseMachine:
     samples: int = 0
     kept: list[CompliantSamples] = attrs.field(factory=list)
     spent: int = 0
+    is_cut: bool = False
     posture_change: float = 0.0
     first_delassus: Array = attrs.field(factory=lambda: np.zeros((0, 0)))
     frequency: float = 1.0  # of the fastest contact, which an integrator goes by: it knows of no unit of time or mass
@@ -150,7 +152,8 @@ class PhaseMachine:
         return CompliantRun(
             y, self._at(y, status), self._label(status), tuple(phases),
             has_separated=not (self._touches(status) or self._coming_back(y, status).any()),
-            is_cut=self.spent > self.effort, posture_change=self.posture_change, samples=joined_samples(self.kept),
+            is_cut=self.is_cut or self.spent > self.effort, posture_change=self.posture_change,
+            samples=joined_samples(self.kept),
         )  # fmt: skip
 
     def _at(self, y: Array, status: ContactStatus) -> CompliantForces:
@@ -221,16 +224,18 @@ class PhaseMachine:
         events, names = phase_events(self.flow, status, at_state, y)
         names.append(("end", -1))
 
-        last, changes = self.horizon, list[tuple[float, float, float]]()
+        last, patience, is_stiff, changes = self.horizon, math.inf, False, list[tuple[float, float, float]]()
 
         def note(x: Array) -> None:
             changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), status)))
 
         def end(_: float, x: Array) -> float:
             # asked once after every step; a run that has spent its effort, or moves no more, ends where it is
-            nonlocal last
+            nonlocal last, is_stiff
             note(x)
-            if self.spent > self.effort or self.flow.is_over(at_state(x)):
+            self.is_cut = self.is_cut or self.spent > self.effort
+            is_stiff = self.spent > patience
+            if self.is_cut or is_stiff or self.flow.is_over(at_state(x)):
                 last = min(last, float(x[-1]))
             return float(x[-1] - last)
 
@@ -239,8 +244,10 @@ class PhaseMachine:
         looks_out = len(self.flow.rows) > 1 or bool(status.resting(self.flow.sizes))
         left = (self.horizon - float(y[-1])) * self.frequency / math.sqrt(self.stiffness)
         x, span = y, 1.01 * max(left * (1e9 if rotating else 1.0), 1.0)
-        for method, length in [("DOP853", span)] if rotating else self._methods(at_state(y), status, span):
-            before = self.spent
+        methods = [("DOP853", span), ("Radau", span)] if rotating else self._methods(at_state(y), status, span)
+        for method, length in methods:
+            before, last, is_stiff = self.spent, self.horizon, False
+            patience = before + _PATIENCE * self.effort if rotating and method == "DOP853" else math.inf
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
                 found = follow_until(
                     rates, (0.0, length), x, [*events, end], method=method, rtol=_ACCURACY,
@@ -252,7 +259,7 @@ class PhaseMachine:
             if self.samples and not found.failure:
                 self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, status))
             x = found.y
-            if found.failure or found.event is not None:
+            if found.failure or (found.event is not None and not is_stiff) or self.is_cut:
                 break
         if found.event is None:
             raise ComputationError(f"a compliant motion could not be integrated: {found.failure}")

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import mechanisms
 from hybrid import KelvinVoigt, KelvinVoigtLimit, derive, solve_state
@@ -89,6 +90,53 @@ def test_independent_spatial_contacts_do_not_see_each_other():
     first = spatial_limit(G[:3, :3], gamma[:3], friction=0.4, damping=0.2)
     second = spatial_limit(G[3:, 3:], gamma[3:], friction=0.7, damping=0.1)
     assert got.gamma_after == pytest.approx([*first.gamma_after, *second.gamma_after], abs=1e-8)
+
+
+def smoothed(G, gamma, contacts, width):
+    """Contact velocities after the impact with friction that is smooth below slips of ``width``."""
+    k = len(contacts)
+
+    def forces(x):
+        gaps, found = x[:k], np.zeros(len(G))
+        for i, contact in enumerate(contacts):
+            rate, slip = x[k + contact.normal], x[[k + row for row in contact.tangential]]
+            normal = -contact.stiffness_ratio * gaps[i] - 2 * contact.damping * np.sqrt(contact.stiffness_ratio) * rate
+            found[contact.normal] = max(normal, 0.0) if gaps[i] < 0.0 else 0.0
+            along = slip / np.hypot(np.linalg.norm(slip), width)
+            found[list(contact.tangential)] = -contact.friction * found[contact.normal] * along
+        return found
+
+    def rates(_, x):
+        return np.concatenate([x[[k + contact.normal for contact in contacts]], G @ forces(x)])
+
+    start = np.concatenate([np.full(k, -1e-12), gamma])
+    return solve_ivp(rates, (0.0, 2.0), start, method="Radau", rtol=1e-8, atol=1e-10, max_step=0.02).y[k:, -1]
+
+
+@pytest.mark.long
+def test_a_slip_that_stays_small_while_its_direction_follows_at_once():
+    # the second contact stops, slips again at 1e-5 and faster only slowly: explicit steps are those of the direction
+    M = np.array(
+        [
+            [0.9772, 0.2059, 0.1297, -0.1894, 0.0525, -0.4485],
+            [0.2059, 0.7661, 0.3188, 0.5297, 0.0573, -0.3307],
+            [0.1297, 0.3188, 1.4858, -0.3376, -0.1028, -0.3623],
+            [-0.1894, 0.5297, -0.3376, 1.0678, 0.1212, 0.0441],
+            [0.0525, 0.0573, -0.1028, 0.1212, 0.1167, 0.3088],
+            [-0.4485, -0.3307, -0.3623, 0.0441, 0.3088, 1.5863],
+        ]
+    )
+    G, gamma = np.linalg.inv(M), np.array([-0.911, 0.586, 0.088, -0.663, -0.438, 0.192])
+    contacts = (ContactRows("a", 0, (1, 2), 0.622, 0.809, 1.386), ContactRows("b", 3, (4, 5), 1.153, 0.56, 2.984))
+    found = several_limit(G, gamma, contacts)
+    assert [phase.kind for phase in found.phases] == [
+        "a=slide,b=slide",
+        "a=slide,b=stick",
+        "a=slide,b=slide",
+        "a=slide,b=free",
+    ]
+    # what creeps below the width while a contact sticks falls with it
+    assert found.gamma_after == pytest.approx(smoothed(G, gamma, contacts, 1e-5), abs=1e-3)
 
 
 CASES = [

@@ -236,7 +236,8 @@ def _is_shared(segment: Segment, surface: EventSurface) -> bool:
     """Whether the guard is of a force that is not unique, so that its zero may not be where the mode ends."""
     if surface.part is None or surface.kind not in (*RELEASES, *CONES):
         return False
-    return evaluate_point(segment.system, float(segment.knots[0]), segment.states[0]).is_shared(surface.part)
+    middle = len(segment.at.t) // 2  # a spatial slip may vanish at the ends, and with it the direction of its friction
+    return evaluate_point(segment.system, float(segment.at.t[middle]), segment.at.y[middle]).is_shared(surface.part)
 
 
 def _slack(point: Point, surface: EventSurface) -> float:

@@ -236,7 +236,7 @@ class _ConditionWriter:
 
     def _is_closed(self, name: str, gaps: list[int]) -> bool:
         states = self.states
-        gap, rate = states.pinned(f"gap.{name}"), states.pinned(f"gap_dot.{name}")
+        gap, rate = states.pinned.get(f"gap.{name}"), states.pinned.get(f"gap_dot.{name}")
         if gap is None:
             found = self.build.collected(states.at(states.dynamics.equations.gap[states.dynamics.contacts.index(name)]))
             if seems_zero(states, found):
@@ -245,20 +245,21 @@ class _ConditionWriter:
             return False
         value, speed = self.build.value(gap), None if rate is None else self.build.value(rate)
         if value is None:
-            raise StateError(f"gap.{name} is an axis; pin it: 0 for a closed contact, or a positive number")
+            raise StateError(f"gap.{name} is an axis, or follows one; pin it: 0 for a closed contact, or above 0")
         if value:
             if value < 0:
                 raise StateError(f"gap.{name}: the contact penetrates everywhere")
             return False
         if speed is None:
-            raise StateError(f"gap_dot.{name} is not pinned; pin it at 0 for a closed contact")
+            raise StateError(f"gap_dot.{name} is not pinned, or follows an axis; pin it at 0 for a closed contact")
         if speed < 0:
             raise StateError(f"gap_dot.{name}: the contact is struck everywhere")
         return speed == 0
 
     def _directed(self, item: ForceElement, friction: Any, static: Any, required: list[Clause]) -> _Participant:
-        states, build = self.states, self.build
-        slips = [states.at(states.dynamics.equations.slip[column]) for column in item.columns]
+        states, build, nodes = self.states, self.build, self.states.dynamics.equations.slip
+        pins = [f"slip.{item.name}{axis}" for axis in ([""] if len(item.columns) == 1 else [".1", ".2"])]
+        slips = [states.measured(pin, nodes[row]) for pin, row in zip(pins, item.columns, strict=False)]
         if not slips:
             return _Participant(item, (None,), None, friction, static)
         if item.name in states.pins.sides:

@@ -241,8 +241,7 @@ def _closed(states: NodeStates) -> tuple[int, ...]:
     found, limit = [], Tolerances().gap
     box = np.array([[[axis.low, axis.high] for axis in states.axes]])
     for index, name in enumerate(states.dynamics.contacts):
-        pinned = states.pinned(f"gap.{name}")
-        gap = states.at(states.dynamics.equations.gap[index]) if pinned is None else pinned
+        gap = states.measured(f"gap.{name}", states.dynamics.equations.gap[index])
         (bounds,), (broken,) = tape_of(states.build.graph(), [gap], states.names)(box)
         if not broken and np.abs(bounds).max() <= limit:
             found.append(index)

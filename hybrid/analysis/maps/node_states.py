@@ -13,7 +13,6 @@ from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
 from hybrid.declaration.tree import read, read_with_definitions
 from hybrid.dynamics.state import Pins, read_one_number, sort_pins
-from hybrid.errors import StateError
 from hybrid.expressions import Builder, determinant, jacobian
 
 if TYPE_CHECKING:
@@ -45,6 +44,8 @@ class NodeStates:
         Nodes that vanish, as many as coordinates that are not known in closed form.
     required : tuple of int
         Nodes that do not vanish where the pins fix one state.
+    pinned : mapping of str to int
+        Nodes of what is pinned, and of the axes.
     """
 
     dynamics: Dynamics
@@ -55,14 +56,15 @@ class NodeStates:
     values: Mapping[int, int]
     conditions: tuple[int, ...]
     required: tuple[int, ...]
+    pinned: Mapping[str, int]
 
     def at(self, node: int) -> int:
         """A node of the equations in terms of the names."""
         return self.build.replaced(int(node), self.values)
 
-    def pinned(self, name: str) -> int | None:
-        """The node of the value of a pin, None where it is not pinned."""
-        return _pinned(self.build, self.axes, self.pins, self.values, self.dynamics, name)
+    def measured(self, name: str, node: int) -> int:
+        """A quantity as it is pinned, else by its node: solved velocities give what is pinned only in value."""
+        return self.pinned[name] if name in self.pinned else self.at(node)
 
 
 def number_node(build: Builder, value: float) -> int:
@@ -141,28 +143,6 @@ def _parameters(
     return {dynamics.equations.parameters[name]: node for name, node in found.items()}
 
 
-def _pinned(
-    build: Builder,
-    axes: Sequence[Axis],
-    pins: Pins,
-    values: Mapping[int, int],
-    dynamics: Dynamics,
-    name: str,
-    texts: Mapping[str, str] | None = None,
-) -> int | None:
-    if any(axis.name == name for axis in axes):
-        return build.name(name)
-    listed = {**pins.positions, **pins.velocities, "t": pins.time}
-    if name not in listed:
-        return None
-    contact = name.split(".")[1] if name.startswith("slip.") else ""
-    if texts and name in texts and contact not in pins.sides:
-        parameters = {other: values[node] for other, node in dynamics.equations.parameters.items()}
-        expression = parse_expression(texts[name], known=parameters.keys(), field=f"pin {name}")
-        return read(build, expression, {other: parameters[other] for other in expression.names if other in parameters})
-    return number_node(build, float(listed[name]))
-
-
 @attrs.frozen(eq=False)
 class _Solver:
     dynamics: Dynamics
@@ -171,20 +151,28 @@ class _Solver:
     pins: Pins
     parameters: Mapping[int, int]
     texts: Mapping[str, str]
+    pinned: dict[str, int] = attrs.field(init=False, factory=dict)
 
-    def pinned(self, name: str) -> int:
-        found = _pinned(self.build, self.axes, self.pins, self.parameters, self.dynamics, name, self.texts)
-        if found is None:
-            raise StateError(f"{name} is not pinned")
-        return found
+    def __attrs_post_init__(self) -> None:
+        listed = {**self.pins.positions, **self.pins.velocities, "t": self.pins.time}
+        self.pinned.update({name: self._node(name, value) for name, value in listed.items()})
+        self.pinned.update({axis.name: self.build.name(axis.name) for axis in self.axes})
+
+    def _node(self, name: str, value: Any) -> int:
+        contact = name.split(".")[1] if name.startswith("slip.") else ""
+        if name not in self.texts or contact in self.pins.sides:
+            return number_node(self.build, float(value))
+        known = {other: self.parameters[node] for other, node in self.dynamics.equations.parameters.items()}
+        expression = parse_expression(self.texts[name], known=known.keys(), field=f"pin {name}")
+        return read(self.build, expression, {other: known[other] for other in expression.names if other in known})
 
     def solved(self) -> NodeStates:
         equations, build = self.dynamics.equations, self.build
-        values = dict(self.parameters) | {equations.time: self.pinned("t")}
+        values = dict(self.parameters) | {equations.time: self.pinned["t"]}
         names = [build.name(axis.name) for axis in self.axes]
         required: list[int] = []
         places = dict(zip(self.dynamics.mechanism.coordinates, equations.coordinates, strict=True))
-        values |= {node: self.pinned(name) for name, node in places.items() if name in self.pins.positions}
+        values |= {node: self.pinned[name] for name, node in places.items() if name in self.pins.positions}
         free = [node for name, node in places.items() if name not in self.pins.positions]
         conditions = self._conditions(values)
         if free and self._is_affine(conditions, free):
@@ -195,15 +183,16 @@ class _Solver:
         else:
             names += free
         speeds = dict(zip(self.dynamics.mechanism.velocities, equations.velocities, strict=True))
-        values |= {node: self.pinned(name) for name, node in speeds.items() if name in self.pins.velocities}
+        values |= {node: self.pinned[name] for name, node in speeds.items() if name in self.pins.velocities}
         moving = [node for name, node in speeds.items() if name not in self.pins.velocities]
         rates = self._rates(values)
         solution, divisor = self._linear(rates, moving)
         values |= solution
         required.append(divisor)
         return NodeStates(
-            self.dynamics, build, self.axes, self.pins, tuple(names), values, tuple(conditions), tuple(required)
-        )
+            self.dynamics, build, self.axes, self.pins, tuple(names), values, tuple(conditions), tuple(required),
+            self.pinned,
+        )  # fmt: skip
 
     def _conditions(self, values: Mapping[int, int]) -> list[int]:
         """What vanishes at a position that meets the pins and the constraints."""
@@ -212,7 +201,7 @@ class _Solver:
         for name in self.pins.positions:
             if name.startswith("gap."):
                 gap = build.replaced(int(equations.gap[self.dynamics.contacts.index(name[4:])]), values)
-                found.append(build.subtract(gap, self.pinned(name)))
+                found.append(build.subtract(gap, self.pinned[name]))
         found += [build.replaced(int(equations.constraint[row]), values) for row in self.pins.independent]
         return found
 
@@ -250,6 +239,6 @@ class _Solver:
                 node = int(
                     equations.slip[dynamics.columns[parts[1]].start + (int(parts[2]) - 1 if len(parts) == 3 else 0)]
                 )
-            found.append(build.subtract(build.replaced(node, values), self.pinned(name)))
+            found.append(build.subtract(build.replaced(node, values), self.pinned[name]))
         found += [build.replaced(int(equations.constraint_dot[row]), values) for row in self.pins.independent]
         return found

@@ -188,7 +188,7 @@ def _at(states: NodeStates, block: Any) -> Any:
 
 def _pin(states: NodeStates, block: Any, index: int, name: str) -> None:
     """Put in what a quantity is pinned at, instead of what it would be computed as."""
-    pinned = states.pinned(name)
+    pinned = states.pinned.get(name)
     if pinned is not None:
         block[index] = pinned
 

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from hybrid import Contact, EnergyDynamics, FrictionElement, Mechanism, derive, read_mechanism, select, solve_state
+from hybrid import (
+    Contact,
+    EnergyDynamics,
+    FrictionElement,
+    Mechanism,
+    derive,
+    mechanism_from_toml,
+    read_mechanism,
+    select,
+    solve_state,
+)
 from hybrid.analysis import Axis, certified_friction, certified_map, region_map
 from hybrid.cli import main
 from hybrid.contact import CellVerdict
@@ -473,6 +483,55 @@ def blocks(number):
             contact=contacts,
         )
     )
+
+
+def test_pins_that_change_over_the_box_are_read_there():
+    # at phi_dot = 0 and little friction the tip presses; its slip changes sign in the middle of the box
+    axes = ["phi=0.5:0.6", "mu=0.1:0.2"]
+    found = certified("rod_on_incline", axes, {"slip.tip": "mu - 0.15", "phi_dot": 0}, gap=1e-3)
+    assert {"slide+", "slide-"} <= found.regions.keys() <= {"slide+", "slide-", "undecided"}
+    for label in ("slide+", "slide-"):
+        low, high = found.regions[label]
+        assert low <= 0.5 <= high and low > 0.4
+    with pytest.raises(StateError, match=r"^gap.tip is an axis, or follows one; pin it: 0"):
+        certified("rod_on_incline", axes, {"gap.tip": "mu - 0.15", "slip.tip": 1, "phi_dot": 0})
+
+
+TWO_FEET = """
+name = "two_feet"
+coordinates = ["x", "y", "phi", "s"]
+parameters = { mu = 0.5 }
+[definitions]
+u = "x_dot - s*sin(phi)*phi_dot + s_dot*cos(phi)"
+w = "y_dot + s*cos(phi)*phi_dot + s_dot*sin(phi)"
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2 + phi_dot**2 + u**2 + w**2)/2"
+potential = "2*y + s*sin(phi)"
+[[contact]]
+name = "a"
+gap = "y - cos(phi)"
+tangent = "x + sin(phi)"
+friction = "mu"
+[[contact]]
+name = "b"
+gap = "y + s*sin(phi)"
+tangent = "x + s*cos(phi)"
+friction = "mu"
+"""
+
+
+@pytest.mark.parametrize("slips", [{"slip.a": 0, "slip.b": 1}, {"slip.a": 2, "slip.b": 0}])
+def test_a_contact_rests_as_it_is_pinned_while_another_slips(slips):
+    # the slip at rest, put together from solved velocities, is zero only in value
+    body = derive(mechanism_from_toml(TWO_FEET))
+    pins = {"x": 0, "gap.a": 0, "gap.b": 0, "gap_dot.a": 0, "gap_dot.b": 0, **slips}
+    found = certified_map(body, axes=[Axis("phi", 0.5, 0.6), Axis("mu", 0.1, 0.9)], pins=pins, gap=0.05)
+    rng, names = np.random.default_rng(6), list(found.regions)
+    for index in rng.choice(np.flatnonzero(found.region >= 0), 20):
+        box = found.parts[index]
+        phi, mu = (box[:, 0] + rng.uniform(0.01, 0.99, 2) * (box[:, 1] - box[:, 0])).tolist()
+        selection = select(body, solve_state(body, {"phi": phi, **pins}, parameters={"mu": mu}), parameters={"mu": mu})
+        assert "|".join(sorted(branch.mode.label for branch in selection.branches)) == names[found.region[index]]
 
 
 def test_directions_of_slip_that_change_sign_are_told_apart():

@@ -39,6 +39,7 @@ __all__ = [
 _ATTRIBUTES = "zarr.json"
 _MOST_BYTES = 1 << 30
 _ARRAYS = ("verdict", "region", "modes", "margin")
+_UNNUMBERED = {"verdicts", "labels", "regions", "axes", "boundaries"}
 
 
 def check_folder(path: Path, *, may_be_finished: bool = False) -> None:
@@ -258,6 +259,8 @@ def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, A
     except FileError as error:
         raise _damaged(path, _ATTRIBUTES, error.reason) from None
     known = text.get("attributes") if isinstance(text, dict) else None
+    if isinstance(known, dict) and _is_unnumbered(known) and (any_kind or kind == "map"):
+        return {"kind": "map", **known}  # there were no others
     if not isinstance(known, dict) or (not any_kind and known.get("kind") != kind):
         raise FileError(f"no stored {kind}", str(path))
     if known.get("schema") != SCHEMA:
@@ -266,6 +269,11 @@ def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, A
     if known.get("digest") != _digest(text):
         raise _damaged(path, _ATTRIBUTES, "is damaged")
     return known
+
+
+def _is_unnumbered(known: Mapping[str, Any]) -> bool:
+    """Whether a group is a map of the layout before layouts had numbers."""
+    return "schema" not in known and known.keys() >= _UNNUMBERED
 
 
 def _check_files(path: Path, known: Mapping[str, str]) -> None:
@@ -309,10 +317,17 @@ def read_group(path: Path, kind: str) -> Any:
     """
     import xarray
 
-    _check_files(path, _attributes(path, kind)["files"])
+    known = _attributes(path, kind)
+    if not _is_unnumbered(known):
+        _check_files(path, known["files"])
     try:
-        return xarray.open_zarr(path, chunks=None, consolidated=False).load()
-    except (OSError, ValueError, KeyError) as error:
+        data = xarray.open_zarr(path, chunks=None, consolidated=False).load()
+        if _is_unnumbered(known):
+            from hybrid.analysis.maps.unnumbered import renewed  # which few maps need
+
+            data = renewed(data)
+        return data
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise FileError(f"no stored {kind}: {error}", str(path)) from error
 
 
@@ -333,7 +348,8 @@ def load_map(path: str | Path) -> RegionMap:
     Raises
     ------
     FileError
-        The folder holds no map, one of another layout, or one of which a file is missing or damaged.
+        The folder holds no map, one of another layout, or one of which a file is missing or damaged. A map of the
+        layout before layouts had numbers is read, unless something of it cannot be told.
 
     Examples
     --------

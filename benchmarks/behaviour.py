@@ -2,9 +2,9 @@
 
     python benchmarks/behaviour.py [--against COMMIT] [--only AREA ...] [--jobs N] [--limit SECONDS] [--list]
 
-COMMIT (by default the tag before-refounding) is checked out into a temporary folder, which is removed at the end, also
-after Ctrl-C. Each side answers in a process of its own, with this interpreter and the libraries of this environment:
-what a library changes is not seen here. No answer is kept.
+COMMIT (by default the last one before the re-founding) is checked out into a temporary folder, which is removed at the
+end, also after Ctrl-C. Each side answers in a process of its own, with this interpreter and the libraries of this
+environment: what a library changes is not seen here. No answer is kept.
 
 Cases stand in behaviour_cases/AREA.txt, one a line, ``name | command`` or ``name | call {arguments}``, with their files
 in behaviour_cases/files. Differences that are meant stand in behaviour_cases/corrections.txt, ``AREA/name | reason``.
@@ -34,7 +34,9 @@ ROOT = Path(__file__).resolve().parents[1]
 CASES = Path(__file__).with_name("behaviour_cases")
 WORKER = Path(__file__).with_name("behaviour_worker.py")
 CORRECTIONS = CASES / "corrections.txt"
-TAG = "before-refounding"
+BEFORE = "39b7bea34ce8b7d2a403bd93b30455e924e99414"
+"""The last commit before the re-founding, which is in the history of every whole clone; in full, as no tag names it."""
+
 LIMIT = 90.0
 
 
@@ -175,7 +177,7 @@ def report(cases: list[Case], different: dict[str, str], corrections: dict[str, 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--against", default=TAG, metavar="COMMIT", help=f"a tag or commit (default: {TAG})")
+    parser.add_argument("--against", default=BEFORE, metavar="COMMIT", help=f"a tag or commit (default: {BEFORE[:10]})")
     parser.add_argument("--only", nargs="+", default=(), metavar="AREA", help="areas to compare")
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=2, help="sides that answer at a time")
     parser.add_argument("--limit", type=float, default=LIMIT, metavar="SECONDS", help="of a case")

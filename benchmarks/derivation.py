@@ -4,8 +4,8 @@
 
 Times are processor times of one derivation in a fresh process, code for floats included, without imports, the smallest
 of several; of the whole command `painleve verdict` of a rod; and of one later call of `solve_state`, of `select` and of
-`simulate` for the rod, and of `simulate` for a chain. COMMIT (by default the tag before-refounding) is checked out into
-a temporary folder.
+`simulate` for the rod, and of `simulate` for a chain. COMMIT (by default the last one before the re-founding) is
+checked out into a temporary folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from behaviour import ROOT, TAG, checkout
+from behaviour import BEFORE, ROOT, checkout
 
 MECHANISM = """
 import sys, time
@@ -115,7 +115,7 @@ def seconds(tree: Path, code: str, *arguments: str) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--against", default=TAG, metavar="COMMIT")
+    parser.add_argument("--against", default=BEFORE, metavar="COMMIT")
     parser.add_argument("--links", type=int, nargs="+", default=[4, 8, 12], metavar="N")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", default="", metavar="WORDS", help="only the rows whose label holds these words")

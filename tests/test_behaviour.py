@@ -3,6 +3,7 @@
 import copy
 import importlib
 import json
+import re
 import shlex
 from collections import Counter
 from pathlib import Path
@@ -136,3 +137,8 @@ def test_lines_of_cases_parse(module):
             command = program.commands[words[0]]
             _, rest, _ = command.make_parser(click.Context(command)).parse_args(words[1:])
             assert not rest, case.key
+
+
+def test_the_default_names_a_commit_in_full(module):
+    """Tags do not come along with every clone, and a short name may become that of two."""
+    assert re.fullmatch("[0-9a-f]{40}", module("behaviour").BEFORE)

@@ -16,6 +16,8 @@ from .cover.certificate import CoverCertificate as CoverCertificate, verify_cove
 from .impacts.impact import (
     AbstractImpactLaw as AbstractImpactLaw,
     Impact as Impact,
+    ImpactProblem as ImpactProblem,
+    Impulses as Impulses,
     Phase as Phase,
     resolve_impact as resolve_impact,
 )

@@ -6,8 +6,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from hybrid.errors import FileError
+from hybrid.files import read_file
 
 __all__ = ["check_includes", "xml_root"]
+
+_MOST_BYTES = 64 * 2**20  # a humanoid takes 0.1 MB; meshes lie in files of their own
 
 
 def xml_root(path: Path) -> ElementTree.Element:
@@ -24,11 +27,12 @@ def xml_root(path: Path) -> ElementTree.Element:
     Raises
     ------
     FileError
-        If it is no XML file, or cannot be read.
+        If it is no XML file, cannot be read, is a pipe or a device, or is larger than 64 MB.
     """
+    content = read_file(path, limit=_MOST_BYTES)
     try:
-        return ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, OSError) as error:
+        return ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # the last two of encodings
         raise FileError(f"is no XML file: {error}", str(path)) from None
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "comes_to_its_end",
     "interruptible",
     "keeps_partial",
+    "say_meanwhile",
 ]
 
 
@@ -167,6 +168,30 @@ PATIENCE_SECONDS = 2.0
 _PAUSE_SECONDS = 0.25
 
 
+_OPEN: list[ProgressBar] = []
+
+
+def say_meanwhile(note: str) -> None:
+    """Say on the bar that was opened last what is done before anything can be counted; nothing without a bar.
+
+    Parameters
+    ----------
+    note : str
+        Shown until the computation advances.
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
+    >>> with ProgressBar("following motions"):
+    ...     say_meanwhile("compiling")
+    """
+    if _OPEN:
+        _OPEN[-1]._shown.say(note)
+
+
 class ProgressBar:
     """A bar that shows itself only when the work takes longer than two seconds.
 
@@ -194,12 +219,14 @@ class ProgressBar:
         self._shown = _TerminalBar(label, patience) if shell is None else _NotebookLine(label, patience, shell)
 
     def __enter__(self) -> Self:
+        _OPEN.append(self)
         self._shown.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _OPEN.remove(self)
         self._shown.stop(is_done=kind is None)
 
     def advance(self, done: float, total: float, note: str = "") -> None:
@@ -246,6 +273,9 @@ class _NotebookLine:
         rest = "" if left is None else f", {left:.0f} s left"
         self._write(f"{self._label}: {100 * done / total:.0f} %{rest}{note and ', '}{note}")
 
+    def say(self, note: str) -> None:
+        self._write(f"{self._label}, {note}")  # at once: nothing else is written until it is over
+
     def stop(self, *, is_done: bool) -> None:
         taken = time.perf_counter() - self._begin
         if self._is_shown:
@@ -263,6 +293,7 @@ class _TerminalBar:
 
     def __init__(self, label: str, patience: float) -> None:
         self._label = label
+        self._text = label
         self._done = 0.0
         self._total: float | None = None
         self._finished = False
@@ -284,10 +315,15 @@ class _TerminalBar:
 
     def advance(self, done: float, total: float, note: str) -> None:
         with self._lock:
-            self._done, self._total = done, total
+            self._done, self._total, self._text = done, total, f"{self._label}{note and ', '}{note}"
             if self._bar is not None and self._task is not None:
-                label = f"{self._label}{note and ', '}{note}"
-                self._bar.update(self._task, completed=done, total=total, description=label)
+                self._bar.update(self._task, completed=done, total=total, description=self._text)
+
+    def say(self, note: str) -> None:
+        with self._lock:
+            self._text = f"{self._label}, {note}"
+            if self._bar is not None and self._task is not None:
+                self._bar.update(self._task, description=self._text)
 
     def _show(self) -> None:
         from rich.console import Console
@@ -299,9 +335,9 @@ class _TerminalBar:
             if self._finished:
                 return
             if not console.is_terminal:
-                console.print(f"{self._label} ...", markup=False, highlight=False)
+                console.print(f"{self._text} ...", markup=False, highlight=False)
                 return
             self._bar = Progress(*columns, console=console, transient=True)
-            self._task = self._bar.add_task(self._label, total=self._total)
+            self._task = self._bar.add_task(self._text, total=self._total)
             self._bar.update(self._task, completed=self._done)
             self._bar.start()

@@ -7,6 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from hybrid import ProgressBar
+from hybrid.motion.together import stepping
+from hybrid.progress import say_meanwhile
+from lcp.kernels import compiled
 
 
 @pytest.fixture
@@ -61,3 +64,27 @@ def test_a_shell_in_a_terminal_is_no_notebook(monkeypatch, capsys):
     with ProgressBar("counting", patience=60.0) as bar:
         bar.advance(1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+def test_compiling_is_said_before_it_begins(published, monkeypatch):
+    """The code is not compiled anew here: what stands in for it looks at what the line says by then."""
+    said = []
+    monkeypatch.setattr(stepping, "readiness", lambda function: compiled.Readiness.UNKNOWN)
+    for name in ("land_motions", "begin_arcs", "evaluate", "look_along"):
+        monkeypatch.setattr(stepping, name, lambda *_: None)
+    monkeypatch.setattr(stepping, "follow_motions", lambda *_: said.extend(text for text, _, _ in published))
+    with ProgressBar("following"), ProgressBar("ensemble", patience=0.0) as bar:
+        stepping.ready()
+        time.sleep(0.3)
+        bar.advance(1, 2)
+    assert said == ["ensemble, compiling"]
+    assert published[1][0].startswith("ensemble: 50 %")
+    stepping.ready()  # without a bar there is nobody to tell
+    assert len(published) == 3
+
+
+def test_a_bar_in_a_terminal_begins_with_what_is_done_meanwhile(capsys):
+    with ProgressBar("ensemble", patience=0.1):
+        say_meanwhile("compiling")
+        time.sleep(0.4)
+    assert capsys.readouterr().err == "ensemble, compiling ...\n"

@@ -28,6 +28,7 @@ from hybrid.motion.together.integrator import (
 from hybrid.motion.together.landing import land_motions
 from hybrid.motion.together.lanes import BLOCK, Operations, Table, carry_out, enter_known, evaluate, prepared
 from hybrid.motion.together.marching import ENDED, GRAZES, MET, STUCK, follow_motions
+from hybrid.progress import say_meanwhile
 from lcp.kernels.compiled import Readiness, readiness, released
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ def ready() -> float:
         Seconds that this took.
     """
     begin = time.perf_counter()
-    if readiness(look_along) is not Readiness.LOADED:  # the last of them
+    if (state := readiness(look_along)) is not Readiness.LOADED:  # the last of them
+        say_meanwhile("compiling" if state is Readiness.UNKNOWN else "loading compiled code")
         lines, nothing, numbers = np.zeros((0, 4), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
         table, flags = np.zeros((0, 0)), np.zeros(0, dtype=bool)
         program: Program = (lines, nothing, numbers, nothing, 1), table

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
+import re
 import signal
 import stat
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -55,7 +56,8 @@ def kept_in(function: Callable[..., object]) -> str | None:
 
     Only what numba makes of sources of the package is kept. Its index names the versions of numba and Python and the
     processor, :func:`_stamp` what the code was made of, NumPy's version included; files appear by a rename, and one
-    function has one index, which is begun anew with its code. Equations of mechanisms are never written to disk.
+    function has one index, which is begun anew with its code; those of lines at which it stood before are removed.
+    Equations of mechanisms are never written to disk.
 
     Parameters
     ----------
@@ -97,6 +99,11 @@ def _place(function: Callable[..., object], source: Path) -> str | None:
     return None
 
 
+# As numba names its files: module and function, line, Python; then a number, but of the index.
+_KEPT = re.compile(r"(?P<function>.+)-(?P<line>\d+)\.(?P<python>py\w+)(\.\d+)?\.nb[ci]")
+_SAME = ("function", "python")
+
+
 class _KeptCode(FunctionCache):  # type: ignore[misc]  # numba has no types
     """Compiled code on disk: old where anything is that was compiled into it, not only the file of the function."""
 
@@ -107,6 +114,18 @@ class _KeptCode(FunctionCache):  # type: ignore[misc]  # numba has no types
     def save_overload(self, sig: object, data: object) -> None:
         self._renew_stamp()
         super().save_overload(sig, data)
+        self._drop_other_lines()
+
+    def _drop_other_lines(self) -> None:
+        """Remove what was kept of the function when it began at another line, which is in the names of the files."""
+        own = _KEPT.fullmatch(self._cache_file._index_name)
+        if own is None:
+            return
+        for path in Path(self.cache_path).iterdir():
+            other = _KEPT.fullmatch(path.name)
+            if other is not None and own["line"] != other["line"] and own.group(*_SAME) == other.group(*_SAME):
+                with suppress(OSError):  # another process removes them too, or holds one open
+                    path.unlink(missing_ok=True)
 
     def _renew_stamp(self) -> None:  # not when decorated: what is called may be defined only later
         self._cache_file._source_stamp = _stamp(self._py_func)

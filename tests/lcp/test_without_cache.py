@@ -136,3 +136,23 @@ def test_code_is_made_anew_where_what_it_calls_has_changed(tmp_path):
     assert answer(5.0, 1) == (11, 0)
     assert answer(5.0, 2) == (12, 0)
     assert answer(5.0, 2) == (12, 1)
+
+
+def test_what_was_kept_of_a_function_at_another_line_is_removed(tmp_path):
+    """Its own file has three lines more at the second run; the other function and another Python keep theirs."""
+    place, functions = tmp_path / "own", "def {}(number):\n    return 2 * number\n"
+    program = "from lcp.kernels.compiled import compiled\n{}" + functions.format("doubled") + functions.format("two")
+    file = tmp_path / "program.py"
+    for line in range(2):
+        file.write_text(program.format("\n" * 3 * line) + "print(compiled(doubled)(21.0), compiled(two)(1.0))\n")
+        variables = {**os.environ, "NUMBA_CACHE_DIR": str(place)}
+        done = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, timeout=100, env=variables)
+        assert done.stdout == "42.0 2.0\n", done.stderr
+        kept = [path.name for path in place.rglob("*.nb?")]
+        for name, begin in (("doubled", 2 + 3 * line), ("two", 4 + 3 * line)):
+            own = [item for item in kept if item.startswith(f"program.{name}-{begin}.py")]
+            others = [item for item in kept if item.startswith(f"program.{name}-") and ".py39." not in item]
+            assert sorted(own) == sorted(others)
+            assert len(own) == 2  # the index and the code
+        next(place.rglob("*.nbi")).with_name("program.doubled-1.py39.nbi").touch()
+    assert "program.doubled-1.py39.nbi" in kept

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
-from hybrid.cli.arguments import json_option, load_mechanism, mechanism_argument, output_option
-from hybrid.cli.output import print_json, say, table
+from hybrid.cli.arguments import output_option
+from hybrid.cli.output import Answered, mechanism_command, table
 from hybrid.files import write_whole
-from hybrid.progress import ProgressBar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from hybrid.automaton import Automaton
     from hybrid.automaton.outline import NodeText, Outline
+    from hybrid.cli.output import Asked
 
 __all__ = ["graph"]
 
@@ -35,8 +35,7 @@ ENDINGS: dict[str, Format] = {
 }
 
 
-@click.command()
-@mechanism_argument
+@mechanism_command("building the automaton of {}")
 @click.option(
     "--format",
     "form",
@@ -44,10 +43,8 @@ ENDINGS: dict[str, Format] = {
     help="By default what the ending of FILE says.",
 )
 @output_option(shown="Write there instead of to standard output (.dot, .mmd, .svg, .json, .xml for SpaceEx).")
-@json_option
-def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: bool) -> None:
+def graph(asked: Asked, *, form: Format | None, output: Path | None) -> Answered:
     """The hybrid automaton of MECH: modes, guards, resets."""
-    declared = load_mechanism(mechanism)
     if form is None and output is not None and output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"{output}: give a --format, or one of the endings {', '.join(ENDINGS)}")
     if form is not None and output is not None and ENDINGS.get(output.suffix.lower(), form) != form:
@@ -56,26 +53,21 @@ def graph(*, mechanism: str, form: Format | None, output: Path | None, as_json: 
         )
     if form is None and output is not None:
         form = ENDINGS[output.suffix.lower()]
-    with ProgressBar(f"building the automaton of {declared.name}"):
-        from hybrid.automaton import build_automaton, check_size
-        from hybrid.automaton.export import to_json
-        from hybrid.automaton.outline import outline
-        from hybrid.dynamics import derive
+    from hybrid.automaton import build_automaton, check_size
+    from hybrid.automaton.export import to_json
+    from hybrid.automaton.outline import outline
+    from hybrid.dynamics import derive
 
-        dynamics = derive(declared)
-        check_size(dynamics)
-        automaton = build_automaton(dynamics)
-        whole = outline(automaton)
-        record = json.loads(to_json(whole))
-        text = "" if form is None else exported(automaton, form)
-    if output is not None:
-        write_whole(output, text)
-    if as_json:
-        print_json(record)
-    elif form is not None and output is None:
-        click.echo(text, nl=not text.endswith("\n"))
-    else:
-        say(*_description(whole), *([f"Written to {output}."] if output is not None else []))
+    dynamics = derive(asked.declared)
+    check_size(dynamics)
+    automaton = build_automaton(dynamics)
+    whole = outline(automaton)
+    record = json.loads(to_json(whole))
+    text = None if form is None else exported(automaton, form)
+    if output is None or text is None:
+        return Answered(record, _description(whole), text=text)
+    write_whole(output, text)
+    return Answered(record, _description(whole), [f"Written to {output}."])
 
 
 def exported(automaton: Automaton, form: Format) -> str:

@@ -381,12 +381,15 @@ class Answered:
         What to say to people of files.
     ending : tuple of ExitStatus and str, or None
         How the program ends, and why, where there is no whole answer.
+    text : str or None
+        What people get in place of the description, to the letter.
     """
 
     record: Mapping[str, Json]
     described: Iterable[RenderableType]
     written: Iterable[str] = ()
     ending: tuple[ExitStatus, str] | None = None
+    text: str | None = None
 
 
 def _label(doing: str, name: str, store: Path | None) -> str:
@@ -432,7 +435,10 @@ def mechanism_command(
                 with ProgressBar(_label(doing, declared.name, options.get("store"))) as bar:
                     asked = Asked(mechanism, pins, parameters, branch, declared, values, bar)
                     found = answer(asked, **options)
-            print_answer(found.record, found.described, found.written, as_json=as_json)
+            if found.text is None or as_json:
+                print_answer(found.record, found.described, found.written, as_json=as_json)
+            else:
+                click.echo(found.text, nl=not found.text.endswith("\n"))
             if found.ending is not None:
                 status, reason = found.ending
                 tell(reason)

@@ -343,11 +343,6 @@ def _unusable(expression: Expression, reason: str) -> DeclarationError:
 Bounds: TypeAlias = tuple[float, float]
 
 _ANYTHING: Bounds = (-math.inf, math.inf)
-_LIMITS: Mapping[str, Bounds] = MappingProxyType(
-    {"sin": (-1.0, 1.0), "cos": (-1.0, 1.0), "tan": _ANYTHING, "cosh": (1.0, math.inf), "step": (0.0, 1.0)}
-    | {"acos": (0.0, math.pi), "atan2": (-math.pi, math.pi)}
-)
-"""Of functions that do not grow with their argument; those that grow have theirs at the ends."""
 
 
 def bounds(expression: Expression) -> Bounds:
@@ -408,8 +403,8 @@ def _bounded(operation: str, arguments: Sequence[Bounds]) -> Bounds:
         case "min" | "max":
             choose = min if operation == "min" else max
             return choose(low for low, _ in arguments), choose(high for _, high in arguments)
-    if operation in _LIMITS:
-        return _LIMITS[operation]
+    if not FUNCTIONS[operation].is_increasing:
+        return FUNCTIONS[operation].values
     return _outwards(value_of(operation, None, [a]), value_of(operation, None, [b]))
 
 

@@ -73,6 +73,11 @@ class Function:
         and ``tan`` at its poles.
     slope : float or None
         A bound of its derivative, if one is known.
+    is_increasing : bool
+        Whether it never falls where its argument grows: over a range of arguments its bounds are its values at the
+        ends.
+    values : pair of float
+        Between which its values lie.
     """
 
     partials: Partials
@@ -86,6 +91,8 @@ class Function:
     jumps: bool = False
     bends: bool = False
     slope: float | None = None
+    is_increasing: bool = False
+    values: tuple[float, float] = (-math.inf, math.inf)
 
 
 def _square(build: Rules, node: int) -> int:
@@ -176,6 +183,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             is_odd=True,
             has_unitless_argument=True,
             slope=1.0,
+            values=(-1.0, 1.0),
         ),
         "cos": Function(
             lambda build, _, x: (build.negate(build.call("sin", *x)),),
@@ -183,6 +191,7 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             math.cos,
             has_unitless_argument=True,
             slope=1.0,
+            values=(-1.0, 1.0),
         ),
         "tan": Function(
             lambda build, f, _: (_shifted(build, 1, 1, _square(build, f)),),
@@ -194,25 +203,52 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             jumps=True,
         ),
         "asin": Function(
-            lambda build, _, x: (_arcsine(build, 1, *x),), np.arcsin, math.asin, is_entire=False, is_odd=True
+            lambda build, _, x: (_arcsine(build, 1, *x),),
+            np.arcsin,
+            math.asin,
+            is_entire=False,
+            is_odd=True,
+            is_increasing=True,
         ),
-        "acos": Function(lambda build, _, x: (_arcsine(build, -1, *x),), np.arccos, math.acos, is_entire=False),
+        "acos": Function(
+            lambda build, _, x: (_arcsine(build, -1, *x),),
+            np.arccos,
+            math.acos,
+            is_entire=False,
+            values=(0.0, math.pi),
+        ),
         "atan": Function(
             lambda build, _, x: (_over(build, build.number(1), _shifted(build, 1, 1, _square(build, *x))),),
             np.arctan,
             math.atan,
             is_odd=True,
             slope=1.0,
+            is_increasing=True,
         ),
-        "atan2": Function(lambda build, _, x: _arctangent2(build, *x), _atan2, math.atan2, 2, 2, jumps=True),
+        "atan2": Function(
+            lambda build, _, x: _arctangent2(build, *x),
+            _atan2,
+            math.atan2,
+            2,
+            2,
+            jumps=True,
+            values=(-math.pi, math.pi),
+        ),
         "sinh": Function(
             lambda build, _, x: (build.call("cosh", *x),),
             np.sinh,
             math.sinh,
             is_odd=True,
             has_unitless_argument=True,
+            is_increasing=True,
         ),
-        "cosh": Function(lambda build, _, x: (build.call("sinh", *x),), np.cosh, math.cosh, has_unitless_argument=True),
+        "cosh": Function(
+            lambda build, _, x: (build.call("sinh", *x),),
+            np.cosh,
+            math.cosh,
+            has_unitless_argument=True,
+            values=(1.0, math.inf),
+        ),
         "tanh": Function(
             lambda build, f, _: (_shifted(build, 1, -1, _square(build, f)),),
             np.tanh,
@@ -220,18 +256,45 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
             is_odd=True,
             has_unitless_argument=True,
             slope=1.0,
+            is_increasing=True,
         ),
-        "exp": Function(lambda _, f, __: (f,), np.exp, math.exp, has_unitless_argument=True),
-        "log": Function(lambda build, _, x: (_over(build, build.number(1), *x),), np.log, math.log, is_entire=False),
+        "exp": Function(
+            lambda _, f, __: (f,),
+            np.exp,
+            math.exp,
+            has_unitless_argument=True,
+            is_increasing=True,
+        ),
+        "log": Function(
+            lambda build, _, x: (_over(build, build.number(1), *x),),
+            np.log,
+            math.log,
+            is_entire=False,
+            is_increasing=True,
+        ),
         "sqrt": Function(
             lambda build, f, _: (_over(build, build.number(1), build.add(f, f)),),
             np.sqrt,
             math.sqrt,
             is_entire=False,
+            is_increasing=True,
         ),
         "abs": Function(lambda build, _, x: (build.call("sign", *x),), _abs, abs, bends=True),
-        "sign": Function(lambda build, _, __: (build.number(0),), _sign, _float_sign, is_odd=True, jumps=True),
-        "step": Function(lambda build, _, __: (build.number(0),), _step, _float_step, jumps=True),
+        "sign": Function(
+            lambda build, _, __: (build.number(0),),
+            _sign,
+            _float_sign,
+            is_odd=True,
+            jumps=True,
+            is_increasing=True,
+        ),
+        "step": Function(
+            lambda build, _, __: (build.number(0),),
+            _step,
+            _float_step,
+            jumps=True,
+            is_increasing=True,
+        ),
         "min": Function(lambda build, _, x: _chosen(build, -1, *x), _minimum, min, 2, MAX_ARGUMENTS, bends=True),
         "max": Function(lambda build, _, x: _chosen(build, 1, *x), _maximum, max, 2, MAX_ARGUMENTS, bends=True),
     }

@@ -270,7 +270,7 @@ def _written(graph: Graph, node: int, arguments: Sequence[str]) -> str:
         return f"({above}/{below})" if operation == "/" else _power(graph, node, (above, below))
     if operation in FUNCTIONS:
         return f"{operation}({', '.join(arguments)})"
-    raise KeyError(value)
+    raise KeyError(value or operation)
 
 
 def _number(value: Number) -> str:

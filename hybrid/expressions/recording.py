@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.expressions.functions import FUNCTIONS
-
 if TYPE_CHECKING:
     from hybrid.expressions.graph import Graph
 
@@ -433,9 +431,9 @@ def _recorded_node(graph: Graph, node: int, numbers: Mapping[int, Any]) -> Any:
         return combined("power", *operands)
     if operation == "step":
         return combined("heaviside", operands[0], 0.5)
-    if operation not in FUNCTIONS:
-        raise NotRecordable(f"{value} is not given")
     name = _NUMPY_NAMES.get(operation, operation)
+    if name not in _FLOATS:
+        raise NotRecordable(f"{value} is not given" if operation == "name" else operation)
     return combined(name, *operands) if len(operands) == 1 else reduce(lambda x, y: combined(name, x, y), operands)
 
 

@@ -43,12 +43,17 @@ class NotDifferentiable(ComputationError):
         Relative distance of the numbers whose comparison decides.
     is_proven : bool
         True where no derivative exists.
+    switch : Dual, optional
+        The switching function, which is zero at the kink: its value here, and its derivatives.
     """
 
-    def __init__(self, reason: str, margin: float | None = None, *, is_proven: bool = False) -> None:
+    def __init__(
+        self, reason: str, margin: float | None = None, *, is_proven: bool = False, switch: Dual | None = None
+    ) -> None:
         super().__init__(reason)
         self.margin = margin
         self.is_proven = is_proven
+        self.switch = switch
 
 
 Rule = Callable[[float, Any, float, Any], tuple[float, Any]]
@@ -72,7 +77,8 @@ def _comparison(holds: Callable[[float, float], bool]) -> Callable[[Any, Any], A
         distance, size = abs(self.v - v), max(abs(self.v), abs(v))
         if distance <= _TIE * size < math.inf and _differ(self.d, d):
             margin = distance / size if size else 0.0
-            raise NotDifferentiable(f"two numbers that decide what follows agree to {margin:.2g} of their size", margin)
+            reason = f"two numbers that decide what follows agree to {margin:.2g} of their size"
+            raise NotDifferentiable(reason, margin, switch=Dual(self.v - v, self.d - d))
         return holds(self.v, v)
 
     return comparison
@@ -150,7 +156,7 @@ class Dual:
 
     def __pow__(self, exponent: float) -> Dual:
         if self.v == 0.0 and exponent < 1.0:
-            raise NotDifferentiable(f"the power {exponent:g} of zero", 0.0)
+            raise NotDifferentiable(f"the power {exponent:g} of zero", 0.0, switch=self)
         return Dual(self.v**exponent, exponent * self.v ** (exponent - 1) * self.d)
 
     def sqrt(self) -> Dual:
@@ -272,7 +278,7 @@ def must_not_change(x: Any, reason: str) -> None:
         If one does not, as proven.
     """
     if isinstance(x, Dual) and np.any(x.d):
-        raise NotDifferentiable(reason, 0.0, is_proven=True)
+        raise NotDifferentiable(reason, 0.0, is_proven=True, switch=x)
 
 
 @contextmanager
@@ -288,11 +294,12 @@ def tie_means(reason: str, *, is_proven: bool = False) -> Iterator[None]:
     Returns
     -------
     context manager
-        That raises NotDifferentiable with the reason and the margin in place of the one of the comparison.
+        That raises NotDifferentiable with the reason in place of the one of the comparison.
     """
     try:
         yield
     except NotDifferentiable as tie:
         if tie.__cause__ is not None or tie.margin is None:
             raise  # said already
-        raise NotDifferentiable(f"{reason} (within {tie.margin:.2g})", tie.margin, is_proven=is_proven) from tie
+        reason = f"{reason} (within {tie.margin:.2g})"
+        raise NotDifferentiable(reason, tie.margin, is_proven=is_proven, switch=tie.switch) from tie

@@ -75,6 +75,22 @@ def test_what_a_tie_means_is_said():
     must_not_change(0.0, "no slip")
 
 
+def test_a_kink_carries_its_switching_function():
+    # max(x*y, 2*x) at (1, 2) switches with x*y - 2*x, whose gradient is (y - 2, x) = (0, 1)
+    x, y = duals([1.0, 2.0], np.eye(2))
+    with pytest.raises(NotDifferentiable) as caught, tie_means("two products are equal"):
+        _ = x * y > 2 * x
+    assert caught.value.switch.v == 0.0
+    assert caught.value.switch.d.tolist() == [0.0, 1.0]
+    for kink, at in ((abs, x - 1), (np.sqrt, y - 2)):
+        with pytest.raises(NotDifferentiable) as caught:
+            kink(at)
+        assert (caught.value.switch.v, caught.value.switch.d.tolist()) == (0.0, at.d.tolist())
+    with pytest.raises(NotDifferentiable) as caught:
+        must_not_change(y, "no slip")
+    assert caught.value.switch is y
+
+
 def test_a_dual_is_no_float():
     x = Dual(X, np.ones(1))
     with pytest.raises(TypeError):

@@ -5,13 +5,14 @@ along the gradients of gaps and tangents (Pfeiffer and Glocker 1996, chapter 5):
 
     M a - sum(W_N lambda_N + W_T lambda_T) = h,    a_N = W_N . a + zeta_N,    a_T = W_T . a + zeta_T
 
-and every element adds as many rows as it has forces. Each row and each inequality has a kind, by which a test can turn
-it wrong on purpose.
+and every element adds as many rows as it has forces; a spatial contact has two tangents, the second one under the
+letter ``U``. Each row and each inequality has a kind, by which a test can turn it wrong on purpose.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -30,6 +31,10 @@ ROW_KINDS = (
     "stick",
     "slide+",
     "slide-",
+    "spatial stick, first",
+    "spatial stick, second",
+    "spatial slide, first",
+    "spatial slide, second",
     "rail",
     "rail stick",
     "rail slide+, N > 0",
@@ -40,12 +45,14 @@ ROW_KINDS = (
     "element slide+",
     "element slide-",
 )
-INEQUALITY_KINDS = ("parts", "presses", "cone+", "cone-", "limit+", "limit-", "starts+", "starts-")
-GUARD_KINDS = ("slips+", "slips-")
+INEQUALITY_KINDS = ("parts", "presses", "cone+", "cone-", "cone", "limit+", "limit-", "starts+", "starts-")
+GUARD_KINDS = ("slips+", "slips-", "slips")
+SLIP = (Fraction(3), Fraction(-4))
+"""Of spatial contacts in motion: its magnitude, 5, is rational."""
 
 
 class ActiveElement(NamedTuple):
-    """Of the kind "contact", "element", "rail" (bilateral, rough) or "rigid"; no tangent: no friction.
+    """Of the kind "contact", "spatial", "element", "rail" (bilateral, rough) or "rigid"; no tangent: no friction.
 
     ``friction`` and ``static`` are coefficients, for an element the limit forces.
     """
@@ -58,10 +65,17 @@ class ActiveElement(NamedTuple):
     zeta_T: Fraction
     friction: Fraction
     static: Fraction
+    second: Vector | None = None
+    zeta_U: Fraction = Fraction(0)
+
+    @property
+    def directions(self) -> list[tuple[Force, Vector]]:
+        found = (("N", self.normal), ("T", self.tangent), ("U", self.second))
+        return [((self.name, letter), W) for letter, W in found if W is not None]
 
     @property
     def forces(self) -> list[Force]:
-        return [(self.name, letter) for letter, W in (("N", self.normal), ("T", self.tangent)) if W is not None]
+        return [force for force, _ in self.directions]
 
 
 class System(NamedTuple):
@@ -111,22 +125,23 @@ def rows(system: System, mode: Mode) -> Iterator[Row]:
     """The equations of a mode."""
     none = [Fraction(0)] * len(system.h)
     for i, inertia in enumerate(system.M):
-        forces = {(c.name, "N"): -c.normal[i] for c in system.elements if c.normal is not None}
-        forces |= {(c.name, "T"): -c.tangent[i] for c in system.elements if c.tangent is not None}
+        forces = {force: -W[i] for c in system.elements for force, W in c.directions}
         yield Row("balance", inertia, forces, system.h[i])
     for c in system.elements:
-        N, T = (c.name, "N"), (c.name, "T")
+        N, T, U = ((c.name, letter) for letter in "NTU")
         label, side = mode.get(c.name, Law("rigid"))
         match c.kind, label:
             case "rigid", _:
                 yield Row("rigid", c.normal, {}, -c.zeta_N)
-            case "contact", "free":
+            case "contact" | "spatial", "free":
                 yield Row("free normal", none, {N: 1}, 0)
                 if c.tangent is not None:
                     yield Row("free tangent", none, {T: 1}, 0)
+                if c.second is not None:
+                    yield Row("free tangent", none, {U: 1}, 0)
             case "contact", "closed":
                 yield Row("frictionless", c.normal, {}, -c.zeta_N)
-            case "contact", _:
+            case "contact" | "spatial", _:
                 yield Row("closed", c.normal, {}, -c.zeta_N)
             case "rail", _:
                 yield Row("rail", c.normal, {}, -c.zeta_N)
@@ -137,6 +152,13 @@ def rows(system: System, mode: Mode) -> Iterator[Row]:
                 yield Row("slide+", none, {T: 1, N: c.friction}, 0)
             case "contact", "slide-", _:
                 yield Row("slide-", none, {T: 1, N: -c.friction}, 0)
+            case "spatial", "stick", _:
+                yield Row("spatial stick, first", c.tangent, {}, -c.zeta_T)
+                yield Row("spatial stick, second", c.second, {}, -c.zeta_U)
+            case "spatial", "slide", _:
+                size = length(SLIP)
+                yield Row("spatial slide, first", none, {T: 1, N: c.friction * SLIP[0] / size}, 0)
+                yield Row("spatial slide, second", none, {U: 1, N: c.friction * SLIP[1] / size}, 0)
             case "rail", "stick", _:
                 yield Row("rail stick", c.tangent, {}, -c.zeta_T)
             case "rail", "slide+", 1:
@@ -204,6 +226,13 @@ def inequalities(
             yield c.name, "presses", side * values[c.name, "N"]
         if c.tangent is None:
             continue
+        if c.second is not None:
+            if label == "stick":
+                held = values[c.name, "T"], values[c.name, "U"]
+                yield c.name, "cone", c.static * values[c.name, "N"] - length(held)
+            else:
+                yield c.name, "slips", length((dot(c.tangent, system.v), dot(c.second, system.v)))
+            continue
         slip, a_T = dot(c.tangent, system.v), dot(c.tangent, a) + c.zeta_T
         if label == "stick":
             word = "limit" if c.normal is None else "cone"
@@ -217,16 +246,21 @@ def inequalities(
 
 
 def modes(system: System) -> Iterator[Mode]:
-    """Every mode that the velocities allow: at rest all, in motion slides in the direction of the slip."""
+    """Every mode that the velocities allow: at rest all, in motion slides in the direction of the slip.
+
+    A slip in space that begins is left out, as its direction is not rational.
+    """
     choices: list[list[tuple[str, Law]]] = []
     for c in system.elements:
         if c.kind == "rigid":
             continue
         labels = ["closed"]
-        if c.tangent is not None:
+        if c.second is not None:
+            labels = ["slide" if system.is_moving else "stick"]
+        elif c.tangent is not None:
             slip = dot(c.tangent, system.v)
             labels = ["slide+" if slip > 0 else "slide-"] if system.is_moving else ["stick", "slide+", "slide-"]
-        labels += ["free"] * (c.kind == "contact")
+        labels += ["free"] * (c.kind in ("contact", "spatial"))
         sides = (1, -1) if c.kind == "rail" else (1,)
         choices.append([(c.name, Law(label, side)) for label in labels for side in sides])
     return (dict(choice) for choice in itertools.product(*choices))
@@ -234,6 +268,11 @@ def modes(system: System) -> Iterator[Mode]:
 
 def dot(x: Vector, y: Vector) -> Fraction:
     return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def length(x: Vector) -> Fraction:
+    """Euclidean length to twenty digits, exact where it is rational and short."""
+    return Fraction(math.isqrt(int(dot(x, x) * 10**40)), 10**20)
 
 
 def eliminated(matrix: list[list[Fraction]]) -> list[Fraction] | None:
@@ -256,11 +295,11 @@ def eliminated(matrix: list[list[Fraction]]) -> list[Fraction] | None:
 def random_system(kinds: Sequence[str], *, seed: int, moving: bool) -> System:
     """Force elements of the given kinds ("smooth": without tangent) on a random mechanism of just enough freedom.
 
-    In motion no gap changes: the velocities are orthogonal to all normals.
+    In motion no gap changes, and spatial contacts slip as ``SLIP`` says.
     """
     rng = random.Random(seed)
     n_normals = sum(kind != "element" for kind in kinds)
-    n = n_normals + sum(kind in ("contact", "rail", "element") for kind in kinds) + 1
+    n = n_normals + sum(kind in ("contact", "rail", "element") for kind in kinds) + 2 * kinds.count("spatial") + 1
 
     def vector(size: int = n) -> list[Fraction]:
         return [Fraction(rng.randint(-4, 4), rng.choice((1, 2, 3))) for _ in range(size)]
@@ -275,21 +314,27 @@ def random_system(kinds: Sequence[str], *, seed: int, moving: bool) -> System:
                 f"{kind}{index}",
                 "contact" if kind == "smooth" else kind,
                 None if kind == "element" else vector(),
-                vector() if kind in ("contact", "rail", "element") else None,
+                vector() if kind in ("contact", "spatial", "rail", "element") else None,
                 Fraction(rng.choice((-3, -1, 1, 2)), 2),
                 Fraction(rng.choice((-3, -1, 1, 2)), 2),
                 friction,
-                friction + Fraction(rng.randint(1, 3), 4) * (kind in ("contact", "element")),
+                friction + Fraction(rng.randint(1, 3), 4) * (kind in ("contact", "spatial", "element")),
+                vector() if kind == "spatial" else None,
+                Fraction(1, 3),
             )
         )
-    normals = [c.normal for c in elements if c.normal is not None]
-    h, v = vector(), orthogonal(normals, vector()) if moving else [Fraction(0)] * n
+    velocities = [(c.normal, Fraction(0)) for c in elements if c.normal is not None]
+    for c in elements:
+        if c.second is not None:
+            velocities += zip((c.tangent, c.second), SLIP, strict=True)
+    h, v = vector(), with_velocities(velocities, vector()) if moving else [Fraction(0)] * n
     return System(M, h, v, tuple(elements))
 
 
-def orthogonal(directions: Sequence[Vector], x: Vector) -> list[Fraction]:
-    """What is left of a vector without its parts along independent directions."""
-    gram = [[dot(a, b) for b in directions] + [dot(a, x)] for a in directions]
+def with_velocities(wanted: Sequence[tuple[Vector, Fraction]], x: Vector) -> list[Fraction]:
+    """A vector that is changed along independent directions until its products with them are the given ones."""
+    directions = [direction for direction, _ in wanted]
+    gram = [[dot(a, b) for b in directions] + [dot(a, x) - value] for a, value in wanted]
     shares = eliminated(gram)
     if shares is None:
         raise ValueError("dependent directions: take another seed")

@@ -1,7 +1,8 @@
 """Every road to the system of a mode against exact rational arithmetic, and the proof that the comparison can fail.
 
-The packages hold the linear system of a mode in several places: where verdicts are reached, in the flow of a motion, in
-a node of the automaton and in the derivatives of a motion. Each gets the same declared mechanism and must give the
+The packages hold the linear system of a mode in several places: where verdicts are reached, in the flow of a motion,
+eliminated or by pivoting, in that of many motions together, in a node of the automaton and in the derivatives of a
+motion. Each gets the same declared mechanism and must give the
 accelerations, forces, inequalities and guards of ``mode_oracle``.
 """
 
@@ -31,9 +32,12 @@ from hybrid.automaton.structure import NodeMode, rows_of_node
 from hybrid.contact.candidates import candidate, mode_combinations
 from hybrid.contact.conditions import problem_scale
 from hybrid.contact.guards import guards_of
+from hybrid.contact.spatial import resting_spatial_candidates
 from hybrid.contact.table import force_elements, rows_of
 from hybrid.dynamics.partials import partial_derivatives
 from hybrid.motion.flow import make_flow
+from hybrid.motion.numeric import NumericFlow, Reference
+from hybrid.motion.together.flows import flow_of
 from hybrid.tolerances import Tolerances
 from tests.hybrid.contact import mode_oracle as oracle
 
@@ -48,6 +52,10 @@ STRUCTURES = {
     "rail and joint": ("smooth", "rail", "rigid"),
     "one rail": ("rail",),
     "one seal": ("element",),
+    "smooth contact and seal": ("smooth", "element"),
+    "one spatial contact": ("spatial",),
+    "contact and spatial contact": ("contact", "spatial"),
+    "two seals": ("element", "element"),
 }
 CASES = [(name, moving) for name in STRUCTURES for moving in (False, True)]
 
@@ -66,12 +74,14 @@ def declared(system):
     def along(direction, zeta):
         return " + ".join(f"({w})*{x}" for w, x in zip(direction, q, strict=True)) + f" + ({zeta})*t**2/2"
 
-    parts = {"contact": [], "element": [], "rail": [], "rigid": []}
+    parts = {"contact": [], "spatial": [], "element": [], "rail": [], "rigid": []}
     for c in system.elements:
         gap = None if c.normal is None else along(c.normal, c.zeta_N)
         tangent = {} if c.tangent is None else {"tangent": along(c.tangent, c.zeta_T)}
+        if c.second is not None:
+            tangent = {"tangent": [along(c.tangent, c.zeta_T), along(c.second, c.zeta_U)]}
         rough = tangent and {"friction": str(c.friction)}
-        if c.kind == "contact":
+        if c.kind in ("contact", "spatial"):
             static = tangent and {"static_friction": str(c.static)}
             parts[c.kind].append(Contact(name=c.name, gap=gap, **tangent, **rough, **static))
         elif c.kind == "element":
@@ -84,7 +94,7 @@ def declared(system):
         coordinates=q,
         dynamics=EnergyDynamics(kinetic=kinetic),
         forces={x: str(h) for x, h in zip(q, system.h, strict=True)},
-        contact=parts["contact"],
+        contact=[*parts["contact"], *parts["spatial"]],
         friction=parts["element"],
         constraint=[*parts["rail"], *parts["rigid"]],
     )
@@ -109,15 +119,18 @@ def by_contact(dynamics, system, mode):
     """The enumeration that decides verdicts."""
     problem = contact_problem(dynamics, state_of(system))
     scale, tolerances = problem_scale(problem), Tolerances()
-    for modes in mode_combinations(problem):
+    spatial = any(element.is_spatial_at_rest for element in problem.elements)
+    candidates = resting_spatial_candidates(problem, scale, tolerances) if spatial else ()
+    for modes in [found.modes for found in candidates] or mode_combinations(problem):
         pressing = ["<=" if "lambda_N <= 0" in [row.label for row in item.inequalities] else ">=" for item in modes]
         asked = ["<=" if mode[item.element.name].side < 0 else ">=" for item in modes]
         if [item.label for item in modes] == [mode[item.element.name].label for item in modes] and pressing == asked:
             break
-    found = candidate(problem, modes, scale, tolerances)
+    alone = [found for found in candidates if found.modes == modes]  # a cone in space is no linear inequality
+    found = alone[0] if alone else candidate(problem, modes, scale, tolerances)
     values = accelerations(problem.acceleration(found.forces))
     for element in problem.elements:
-        letters = ("" if element.normal is None else "N") + "T" * len(element.tangential)
+        letters = ("" if element.normal is None else "N") + "TU"[: len(element.tangential)]
         values |= {(element.name, x): found.forces[row] for x, row in zip(letters, element.rows, strict=True)}
     solved = oracle.solve(system, mode)
     return values | dict(zip(solved.inequalities, found.slacks, strict=True))
@@ -134,17 +147,50 @@ def sides_of(mode):
 
 def by_motion(dynamics, system, mode):
     """The flow that motions integrate, and the guards that end its arcs."""
-    flow = make_flow(dynamics, named_mode(dynamics, mode), sides=sides_of(mode))
+    return observed(dynamics, system, mode, make_flow(dynamics, named_mode(dynamics, mode), sides=sides_of(mode)))
+
+
+def by_pivoting(dynamics, system, mode):
+    """The flow that solves its equations at every state, whether or not they can be eliminated beforehand."""
+    named = named_mode(dynamics, mode)
+    parts = rows_of(dynamics, named, sides_of(mode))
+    return observed(dynamics, system, mode, NumericFlow(named, parts, guards_of(parts), dynamics))
+
+
+def observed(dynamics, system, mode, flow):
     state = state_of(system)
+    along = np.array([float(x / oracle.length(oracle.SLIP)) for x in oracle.SLIP])
+    flow.set_references({part.name: Reference(along, 0.0) for part in flow.parts if part.name.startswith("spatial")})
     y = np.concatenate([state.q, state.v])
     values = accelerations(flow.derivative(0.0, y)[len(system.h) :])
     seen = flow.observe(np.zeros(1), y[:, None])
     values |= {(name, "N"): seen.lambda_N[i, 0] for i, name in enumerate(dynamics.contacts)}
-    values |= {(name, "T"): seen.lambda_T[at.start, 0] for name, at in dynamics.columns.items()}
+    values |= tangential(dynamics, seen.lambda_T[:, 0])
     return values | guards(mode, [(g.kind.name, g.element) for g in flow.guards], seen.guards[:, 0])
 
 
+def by_motions_together(dynamics, system, mode):
+    """The flow of many motions at once; it has no forces of its own."""
+    flow = flow_of(dynamics, named_mode(dynamics, mode))
+    state, count = state_of(system), 3
+    t, y = np.zeros(count), np.repeat(np.concatenate([state.q, state.v])[:, None], count, axis=1)
+    rates = flow.rates.values(dynamics.arguments, t, y)
+    watched = flow.watched.values(dynamics.arguments, t, y)
+    named = [(guard.kind.name, guard.element) for guard in flow.guards]
+    return accelerations(rates[len(system.h) :, -1]) | guards(mode, named, watched[:, -1])
+
+
+def tangential(dynamics, forces):
+    """The components of all friction forces."""
+    return {
+        (name, letter): forces[column]
+        for name, at in dynamics.columns.items()
+        for letter, column in zip("TU", range(at.start, at.stop), strict=False)
+    }
+
+
 WORDS = {"RELEASE": "presses", "REVERSAL": "presses", "CONE_PLUS": "+", "CONE_MINUS": "-", "SLIP": "slips"}
+WORDS |= {"CONE": "cone"}
 
 
 def by_automaton(dynamics, system, mode):
@@ -187,7 +233,7 @@ def guards(mode, named, found):
         word = WORDS[kind]
         if word in "+-":
             word = ("limit" if name.startswith("element") else "cone") + word
-        values[name, word + mode[name].label[-1] if word == "slips" else word] = value
+        values[name, word + mode[name].label.removeprefix("slide") if word == "slips" else word] = value
     return values
 
 
@@ -205,12 +251,14 @@ def by_sensitivity(partials, system, mode):
     values = accelerations(found.f[0, len(system.h) :])
     values |= {(name, "N"): found.forces.lambda_N[0, i] for i, name in enumerate(dynamics.contacts)}
     values |= {(name, "N"): found.forces.lambda_B[0, i] for i, name in enumerate(dynamics.rigid)}
-    return values | {(name, "T"): found.forces.lambda_T[0, at.start] for name, at in dynamics.columns.items()}
+    return values | tangential(dynamics, found.forces.lambda_T[0])
 
 
 ROADS = {
     "contact": by_contact,
     "motion": by_motion,
+    "pivoting": by_pivoting,
+    "motions together": by_motions_together,
     "automaton": by_automaton,
     "sensitivity": by_sensitivity,
     "formulas": by_formulas,
@@ -218,7 +266,12 @@ ROADS = {
 
 
 def cases_of(road):
-    """All cases; formulas take time to build, and are asked for single force elements alone."""
+    """All cases; formulas take time to build, and are asked for single force elements alone.
+
+    Motions together are those of contacts in the plane and friction elements.
+    """
+    if road == "motions together":
+        return [(name, moving) for name, moving in CASES if {"rigid", "rail", "spatial"}.isdisjoint(STRUCTURES[name])]
     return [(name, moving) for name, moving in CASES if road != "formulas" or len(STRUCTURES[name]) == 1]
 
 
@@ -261,7 +314,10 @@ def test_road_gives_the_exact_motion_of_every_mode(road, name, moving):
         assert not disagreements(values, exact(name, moving, index)), sampled(name, moving)[index]
 
 
-@pytest.mark.parametrize(("name", "moving"), CASES, ids=str)
+# At rest a spatial contact may begin to slip in directions that are no rational numbers.
+@pytest.mark.parametrize(
+    ("name", "moving"), [case for case in CASES if case[1] or "spatial" not in STRUCTURES[case[0]]], ids=str
+)
 def test_select_finds_exactly_the_consistent_modes(name, moving):
     system = system_of(name, moving)
     solved = [found for mode in oracle.modes(system) if (found := oracle.solve(system, mode)) is not None]
@@ -276,10 +332,13 @@ def test_select_finds_exactly_the_consistent_modes(name, moving):
 
 # What follows from rows is seen on every road, an inequality on those that evaluate it.
 ALONE = [kind for kind in oracle.ROW_KINDS if kind not in ("rigid", "frictionless")]
-KINDS = [(kind, road) for road in ROADS for kind in (ALONE if road == "formulas" else oracle.ROW_KINDS)]
+IN_THE_PLANE = [kind for kind in oracle.ROW_KINDS if not kind.startswith(("rigid", "rail", "spatial"))]
+ROWS = dict.fromkeys(ROADS, oracle.ROW_KINDS) | {"formulas": ALONE, "motions together": IN_THE_PLANE}
+KINDS = [(kind, road) for road in ROADS for kind in ROWS[road]]
 KINDS += [(kind, "contact") for kind in oracle.INEQUALITY_KINDS]
-WATCHED = ("presses", "cone+", "cone-", "limit+", "limit-", *oracle.GUARD_KINDS)
-KINDS += [(kind, road) for road in ("motion", "automaton", "formulas") for kind in WATCHED]
+WATCHED = ("presses", "cone+", "cone-", "limit+", "limit-", "slips+", "slips-")
+KINDS += [(kind, road) for road in ROADS if road not in ("contact", "sensitivity") for kind in WATCHED]
+KINDS += [(kind, road) for road in ("motion", "pivoting", "automaton", "formulas") for kind in ("cone", "slips")]
 
 
 @pytest.mark.parametrize(("kind", "road"), KINDS)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
+from hybrid.contact.reduction import pseudo_inverse
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.motion.recorded import AbstractMotion, EventKind
 from hybrid.motion.samples import motion_columns, motion_dataset
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.impacts.impact import Impact
+    from hybrid.dynamics.equations import Terms
     from hybrid.motion.recorded import Arc, Event
 
 __all__ = ["Array", "Curve", "EnergyBalance", "Trajectory", "distance", "energy_balance"]
@@ -166,13 +168,23 @@ def _powers(
     guided = np.sum(lambda_N * ((v[:, None, :] @ terms.W_N)[:, 0, :] - terms.gap_dot), axis=-1)
     guided += np.sum(lambda_T * ((v[:, None, :] @ terms.W_T)[:, 0, :] - terms.slip), axis=-1)
     if terms.J.shape[-2]:
-        # all that the equations of motion leave to the constraints
+        # what the equations of motion leave to the constraints, and in time-stepping the error of its steps as well
         contact = (terms.W_N @ lambda_N[..., None] + terms.W_T @ (lambda_T - terms.mean_T)[..., None])[..., 0]
-        held = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
-        guided += np.sum(held * v, axis=-1) - np.zeros(len(t))
+        left = (terms.M @ observed.acceleration.T[..., None])[..., 0] - terms.h - contact
+        guided += np.sum(left * _carried(terms, v), axis=-1)
     _, power = dynamics.energy(q, v, t=t)
     struck = np.zeros(len(t)) if arc.means is None else np.sum(lambda_N * terms.gap_dot, axis=-1)
     return friction, power + guided, struck
+
+
+def _carried(terms: Terms, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of velocities (N, n) that moving constraints prescribe: their forces do no work on the rest.
+
+    Of all velocities that satisfy the constraints it has the least kinetic energy; it is zero where guides are at rest.
+    """
+    surfaces = (terms.J @ v[..., None])[..., 0] - terms.constraint_dot
+    lift = np.linalg.solve(terms.M, np.swapaxes(terms.J, -1, -2))
+    return np.asarray((lift @ (pseudo_inverse(terms.J @ lift, terms.J) @ surfaces[..., None]))[..., 0])
 
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Contact, EnergyDynamics, Mechanism, State, derive, simulate, solve_state
+from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, derive, simulate, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.motion.flow import CompiledFlow, make_flow
 from hybrid.motion.numeric import NumericFlow
@@ -128,6 +128,60 @@ def test_forces_of_a_linkage_come_from_the_kind_of_flow_that_its_run_used():
     scale = np.max(np.abs(other.acceleration))
     np.testing.assert_allclose(motion.forces(arc, t).acceleration, other.acceleration, atol=1e-12 * scale)
     assert abs(motion.energy().residual) < 1e-9
+
+
+def guided(force, equation):
+    """A unit mass in the plane with a force along x, held by an equation, at rest at the origin or moving along x."""
+    return derive(
+        Mechanism(
+            name="guided",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2"),
+            forces={"x": force},
+            constraint=[Constraint(name="guide", equation=equation)],
+        )
+    )
+
+
+@pytest.mark.parametrize(("step", "is_too_long"), [(0.1, True), (0.001, False)])
+def test_a_guide_at_rest_does_not_take_the_error_of_steps_for_its_work(step, is_too_long):
+    # v -> (1 - c h) v in each step: 1.5 times as fast, with the sign changed, for c h = 2.5
+    damped = guided("-25*x_dot", "y")
+    motion = simulate(damped, State([0, 0], [1, 0]), t_end=1, method="time-stepping", step=step)
+    ratio, n = 1 - 25 * step, round(1 / step)
+    mean = (1 + ratio) / 2  # the velocity in the middle of a step over that before it
+    taken = -25 * step * mean**2 * sum(ratio ** (2 * k) for k in range(n))
+    balance = motion.energy()
+    assert balance.final == pytest.approx(ratio ** (2 * n) / 2, rel=1e-12)
+    assert balance.applied == pytest.approx(taken, rel=1e-12)
+    assert any("the steps are too long" in warning for warning in motion.warnings) == is_too_long
+
+
+def test_the_rod_of_a_pendulum_does_no_work_in_steps():
+    rod = derive(
+        Mechanism(
+            name="pendulum",
+            coordinates=["x", "y"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="9.81*y"),
+            constraint=[Constraint(name="rod", equation="sqrt(x**2 + y**2) - 1")],
+        )
+    )
+    long, short = (simulate(rod, State([1, 0], [0, 0]), t_end=4, method="time-stepping", step=h) for h in (0.1, 0.01))
+    for motion in (long, short):
+        assert abs(motion.energy().applied) < 1e-13  # roundings of forces of 30 N on 4 m
+    assert any("the steps are too long" in warning for warning in long.warnings)
+    assert not short.warnings
+
+
+@pytest.mark.parametrize("method", [{}, {"method": "time-stepping", "step": 0.05}])
+def test_a_guide_that_moves_works_against_a_damper(method):
+    # x = a t^2/2: the guide pays for the kinetic energy and the damper; both are in what is applied
+    a, t_end = 2.0, 1.5
+    moved = guided("-0.3*x_dot", f"x - {a}*t**2/2")
+    motion = simulate(moved, State([0, 0], [0, 0]), t_end=t_end, **method)
+    balance = motion.energy()
+    assert balance.final == pytest.approx((a * t_end) ** 2 / 2, rel=1e-12)
+    assert balance.applied == pytest.approx((a * t_end) ** 2 / 2, rel=1e-10)
 
 
 def test_a_motion_does_not_load_what_only_graphs_need():

@@ -11,9 +11,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-import lcp
 from hybrid.arguments import checks_arguments
-from hybrid.contact.complementarity import planar_lcp
 from hybrid.contact.impacts.impact import AbstractImpactLaw, ImpactProblem, Impulses, Phase
 from hybrid.contact.impacts.impulse_lcp import (
     further_solutions,
@@ -413,8 +411,9 @@ _STEP = RESOLVED  # of the time in which the free acceleration would change the 
 class VelocityProblem(AbstractImpactLaw):
     """One step of the velocity problem: ``gamma+ = gamma + h c + G P`` complementary to the impulses, inelastic.
 
-    Its matrix is copositive, so that a solution exists even where the acceleration problem has none; the impulse then
-    stays finite as the step tends to zero (Stewart and Trinkle 1996; Anitescu and Potra 1997).
+    For contacts alone its matrix is copositive, so that a solution exists even where the acceleration problem has none;
+    the impulse then stays finite as the step tends to zero (Stewart and Trinkle 1996; Anitescu and Potra 1997). Beside
+    a constraint with friction it need not be, and there may be no solution.
 
     Attributes
     ----------
@@ -430,19 +429,13 @@ class VelocityProblem(AbstractImpactLaw):
         return "velocity LCP"
 
     def impulses(self, problem: ImpactProblem) -> Impulses:
-        """Impulses of one step by Lemke's method."""
+        """Impulses of one step by one complementarity problem, as those of Newton's law."""
         free = problem.posed.c
         size = float(np.max(np.abs(free), initial=0.0))
         speed = float(np.max(np.abs(problem.gamma), initial=0.0))
         step = self.step if self.step is not None else (_STEP * (speed or 1.0) / size if size else 0.0)
-        posed = attrs.evolve(problem.posed, c=problem.gamma + step * free)
         if any(element.is_spatial_at_rest for element in problem.elements):
             raise ComputationError("the velocity problem is planar here; this contact is spatial")
-        reduced = planar_lcp(posed)
-        solution = lcp.Lemke().solve(reduced.question)
-        if solution.status is not lcp.Status.SOLVED:
-            raise ComputationError("Lemke's method found no impulses of the velocity problem")
-        values = reduced.forces(solution.z)
-        total = float(np.sum(np.abs(values[problem.normals])))
-        change = float(np.max(np.abs(problem.G @ values), initial=0.0))
-        return Impulses(values, (Phase("jump", total),) if change > NOTHING * speed else ())
+        found = joint_impulse(problem, problem.gamma + step * free)
+        change = float(np.max(np.abs(problem.G @ found.values), initial=0.0))
+        return _jump_of(problem, found) if change > NOTHING * speed else found

@@ -192,6 +192,11 @@ class SolutionSet:
         """Whether no solution was found; a proof that there is none if also `complete`."""
         return not len(self.isolated) and not self.continua
 
+    @property
+    def points(self) -> FloatArray:
+        """The isolated solutions and the vertices of the continua, shape (N, n)."""
+        return np.vstack([self.isolated, *(piece.vertices for piece in self.continua)])
+
 
 def enumerate_solutions(problem: LCP, *, max_n: int = MAX_N, tolerance: float = ZERO) -> SolutionSet:
     """Every solution, found depth-first over the complementary cones.

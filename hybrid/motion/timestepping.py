@@ -239,12 +239,15 @@ def _unheard(record: _Record) -> tuple[str, ...]:
     terms = dynamics.terms(np.array(record.q), np.array(record.v), t=np.array(record.t))
     differs = [item.name for item in force_elements(dynamics) if np.any(has_stiction(terms, item))]
     found = [f"time-stepping has no static friction beyond the kinetic one: {', '.join(differs)} slips earlier"]
-    judged = [record.t[index] for index, step in enumerate(record.steps) if not step.is_unique]
-    if judged:
-        found.append(
-            f"friction is beyond the critical one at t = {judged[0]:.10g}: the problem of a step may have several "
-            "solutions or none there, and which motion is followed may depend on the step"
-        )
+    first: dict[str, float] = {}
+    for t, step in zip(record.t, record.steps, strict=False):
+        if step.doubt:
+            first.setdefault(step.doubt, t)
+    found += [
+        f"{doubt} at t = {t:.10g}: the problem of a step may have several solutions or none there, and which motion is "
+        "followed may depend on the step"
+        for doubt, t in first.items()
+    ]
     return tuple(found if differs else found[1:])
 
 

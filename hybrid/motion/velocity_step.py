@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
 from hybrid.contact.complementarity import contact_lcp
-from hybrid.contact.impacts.impulse_lcp import solved
+from hybrid.contact.impacts.impact import ImpactProblem
+from hybrid.contact.impacts.impulse_lcp import MAX_COUNTED, in_doubt, solutions
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import force_elements
-from hybrid.errors import ComputationError
-from hybrid.tolerances import AGREEING, NOTHING, RANK, SUMMED, Tolerances
+from hybrid.tolerances import AGREEING, CLEAR, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
-    import lcp
+    from hybrid.contact.complementarity import ContactLCP
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
 
@@ -33,6 +33,10 @@ _SOFT = RANK  # of the largest mobility
 _YIELDED = AGREEING  # of the contact velocities
 _MAX_JUDGED = 4  # planar contacts of which all ways to slide are tried together
 _WAYS = 8  # of a spatial contact to slide
+_CRITICAL = "friction is beyond the critical one"
+_JAM = "velocities may hang on loads that a jam leaves open"
+_FEW = 6  # unknowns, those of two planar contacts: of as many, a jam is looked at in every step
+_IDLE = CLEAR  # of impulses that together move nothing: this one takes part
 _DEPENDENT = NOTHING  # minors of dependent normals vanish up to rounding
 _TURNS = 20  # of the pyramids in one step
 _ALIGNED = NOTHING  # an angle; the friction force is off by its square, its direction by itself
@@ -58,9 +62,9 @@ class VelocityStep:
         Contacts and elements that took part.
     support : tuple of int
         Positive unknowns of the complementarity problem.
-    is_unique : bool
-        False where friction is so large that the problem of a step need not have exactly one solution. It is judged
-        where a step does not go on as the one before.
+    doubt : str
+        Why the problem of the step may have other solutions, with other velocities; empty where nothing says so.
+        It is judged where a step does not go on as the one before; a jam of two force elements in every step.
     """
 
     change: Array
@@ -71,7 +75,7 @@ class VelocityStep:
     is_solved: bool = True
     elements: tuple[str, ...] = ()
     support: tuple[int, ...] = ()
-    is_unique: bool = True
+    doubt: str = ""
 
 
 def velocity_step(
@@ -129,7 +133,7 @@ def velocity_step(
     likely = before.support if before is not None and before.elements == elements else None
     free = gamma + problem.W.T @ smooth
     found = _on_cones(problem, free, offset, h, likely)
-    P, support, is_unique = (np.zeros(problem.n_rows), (), True) if found is None else found
+    P, support, doubt = (np.zeros(problem.n_rows), (), "") if found is None else found
     after = free + problem.G @ P
     touched = set()
     slow = tolerances.velocity * (np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma))
@@ -142,9 +146,7 @@ def velocity_step(
             impulse_T[dynamics.columns[element.name]] = P[list(element.tangential)]
     change = smooth + problem.response_W @ P
     is_solved = found is not None
-    return VelocityStep(
-        change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, elements, support, is_unique
-    )
+    return VelocityStep(change, impulse_N, impulse_T, labels, frozenset(touched), is_solved, elements, support, doubt)
 
 
 def _contact_velocities(
@@ -188,7 +190,7 @@ def _label(element: ActiveElement, P: Array, after: Array, slow: Array, *, persi
 
 def _on_cones(
     problem: ContactProblem, free: Array, offset: Array, h: float, likely: tuple[int, ...] | None
-) -> tuple[Array, tuple[int, ...], bool] | None:
+) -> tuple[Array, tuple[int, ...], str] | None:
     """Impulses whose spatial friction lies on its circular cone, to the accuracy with which the axes are found.
 
     On the cone ``P_T`` is the nearest point of the disc ``mu P_N`` to ``P_T - r gamma_T`` for any ``r > 0`` (De Saxce
@@ -220,7 +222,7 @@ def _axis(problem: ContactProblem, element: ActiveElement, P: Array, gamma: Arra
 
 def _impulses(
     problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None, axes: dict[str, float]
-) -> tuple[Array, tuple[int, ...], bool] | None:
+) -> tuple[Array, tuple[int, ...], str] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None where none are found.
 
     The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
@@ -232,13 +234,34 @@ def _impulses(
     asked = attrs.evolve(problem, elements=elements, c=free)
     posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
-    z, is_unique = None if likely is None else _with_support(M, q, list(likely)), True
+    z, doubt = None if likely is None else _with_support(M, q, list(likely)), ""
     if z is None:
-        z = _solution(posed.question)
-        if z is None:
-            return _of_a_jam(asked, axes)
-        is_unique = _is_unique(problem)
-    return posed.forces(z), tuple(np.flatnonzero(z).tolist()), is_unique
+        doubt = "" if _is_unique(problem) else _CRITICAL
+        z = next(solutions(posed.question), None)
+    P = posed.forces(z) if z is not None else _of_a_jam(asked, axes)
+    if P is None:
+        return None
+    support = () if z is None else tuple(np.flatnonzero(z).tolist())
+    is_looked_at = z is None or support != likely or posed.question.n <= _FEW
+    return P, support, _JAM if is_looked_at and _is_open(asked, posed, P) else doubt
+
+
+def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
+    """Whether a jam has other impulses ``P`` that obey the laws, with other velocities, or may but for rounding.
+
+    Impulses that hold each other may grow together. Where one of them presses on what slides, its friction grows, too.
+    Of many contacts that is not looked at, and taken to be so where a rough constraint takes part.
+    """
+    size = np.sqrt(np.diagonal(problem.G))
+    units = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 1.0)
+    sizes, ways = np.linalg.eigh(problem.G * np.outer(units, units))
+    idle = np.abs(ways[:, sizes <= _SOFT * np.max(sizes, initial=0.0)]).max(axis=1, initial=0.0)
+    jammed = [element for element in problem.elements if element.normal is not None and idle[element.rows[0]] > _IDLE]
+    if not jammed:
+        return False
+    if posed.question.n > MAX_COUNTED:
+        return any(element.kind is ElementKind.BILATERAL for element in jammed)
+    return bool(in_doubt(ImpactProblem(problem, problem.c, np.zeros(len(problem.elements))), posed, problem.c, P))
 
 
 def _is_unique(problem: ContactProblem) -> bool:
@@ -274,27 +297,19 @@ def _columns(problem: ContactProblem, element: ActiveElement, normals: list[int]
     return np.asarray(found)
 
 
-def _solution(question: lcp.LCP) -> Array | None:
-    """A solution, or None where none is found."""
-    try:
-        return solved(question)
-    except ComputationError:
-        return None
-
-
-def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> tuple[Array, tuple[int, ...], bool] | None:
-    """The same with contacts that yield by a rounding unit; None if what they yield is more than rounding.
+def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> Array | None:
+    """Impulses of contacts that yield by a rounding unit; None if what they yield is more than rounding.
 
     Where a hinged body jams, its Delassus operator is singular, and rounding takes away all of the many solutions.
     """
     softness = _SOFT * float(np.max(np.abs(problem.G)))
     posed = contact_lcp(attrs.evolve(problem, G=problem.G + softness * np.eye(problem.n_rows)), axes=axes)
-    z = _solution(posed.question)
+    z = next(solutions(posed.question), None)
     if z is None:
         return None
     P = posed.forces(z)
     yielded = softness * float(np.max(np.abs(P), initial=0.0))
-    return (P, (), True) if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
+    return P if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
 
 
 def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:

@@ -28,12 +28,14 @@ if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import ImpactProblem
 
 __all__ = [
+    "MAX_COUNTED",
     "further_solutions",
     "impulse_question",
+    "in_doubt",
     "joint_duals",
     "joint_impulse",
     "other_impulses",
-    "solved",
+    "solutions",
     "solved_impulses",
 ]
 
@@ -184,7 +186,8 @@ class _Solved:
         return vanishing, bounds
 
 
-_MAX_COUNTED = 9
+MAX_COUNTED = 9
+"""Unknowns of a complementarity problem of which all solutions are found."""
 _SAME = AGREEING  # of the contact velocities
 _EDGE = ROUNDING  # of the largest number of a kind: above rounding, far below what tells two solutions apart
 _LOST = NOTHING  # of the contact velocities: more than rounding in a problem whose answer has digits
@@ -228,7 +231,7 @@ def joint_impulse(
     nothing_happens = not given.any() and _is_free(problem, gamma)
     values = np.zeros(len(gamma)) if nothing_happens else solved_impulses(problem, gamma, asked)
     said = (asked.note,) if asked.note else ()
-    return Impulses(values, (), warnings=(*said, *_several(problem, asked, gamma, values)))
+    return Impulses(values, (), warnings=(*said, *in_doubt(problem, asked, gamma, values)))
 
 
 def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: ContactLCP) -> NDArray[np.float64]:
@@ -253,12 +256,12 @@ def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: C
         There are none, or none were found.
     """
     size, lost = _size(problem, gamma), ""
-    for z in _solutions(asked.question):
+    for z in solutions(asked.question):
         P = asked.forces(z)
         if not _is_lost(problem, P, size):
             return P
         lost = ", but for impulses so large that rounding decides what they do"
-    if asked.note or asked.question.n > _MAX_COUNTED:  # only Lemke's method was tried, or less friction than there is
+    if asked.note or asked.question.n > MAX_COUNTED:  # only Lemke's method was tried, or less friction than there is
         how = f", {asked.note}" if asked.note else ""
         raise ComputationError(f"no impulses were found that {_LAWS}{lost}{how}; that there are none is not shown")
     raise ComputationError(f"no impulses {_LAWS}{lost}")
@@ -309,41 +312,23 @@ def impulse_question(problem: ImpactProblem, gamma: NDArray[np.float64], preload
     return attrs.evolve(reduced, question=lcp.LCP(reduced.question.M, q), force=force, force_0=force_0)
 
 
-def solved(question: lcp.LCP) -> NDArray[np.float64]:
-    """A solution by Lemke's method, or the first of all solutions where it ends on a ray.
+def solutions(question: lcp.LCP) -> Iterator[NDArray[np.float64]]:
+    """What Lemke's method finds, then all solutions, where there are few unknowns.
 
     Parameters
     ----------
     question : lcp.LCP
 
-    Returns
-    -------
+    Yields
+    ------
     array, (n,)
         ``z``.
-
-    Raises
-    ------
-    ComputationError
-        There is none, or it was not found.
     """
-    for z in _solutions(question):
-        return z
-    raise ComputationError("no solution of the complementarity problem was found")
-
-
-def _solutions(question: lcp.LCP) -> Iterator[NDArray[np.float64]]:
-    """What Lemke's method finds, then all solutions, where there are few unknowns."""
     solution = lcp.Lemke().solve(question)
     if solution.status is lcp.Status.SOLVED:
         yield solution.z
-    if question.n <= _MAX_COUNTED:
-        yield from _all_solutions(question)
-
-
-def _all_solutions(question: lcp.LCP) -> list[NDArray[np.float64]]:
-    """The isolated solutions, and the vertices of continua."""
-    found = lcp.enumerate_solutions(question)
-    return [*found.isolated, *(vertex for piece in found.continua for vertex in piece.vertices)]
+    if question.n <= MAX_COUNTED:
+        yield from lcp.enumerate_solutions(question).points
 
 
 def _size(problem: ImpactProblem, gamma: NDArray[np.float64]) -> float:
@@ -351,14 +336,25 @@ def _size(problem: ImpactProblem, gamma: NDArray[np.float64]) -> float:
     return float(np.max(np.abs([gamma, problem.gamma]), initial=0.0))
 
 
-def _several(
-    problem: ImpactProblem, asked: ContactLCP, gamma: NDArray[np.float64], values: NDArray[np.float64]
-) -> tuple[str, ...]:
-    """A warning if other impulses of the same law give other velocities, or would but for rounding."""
+def in_doubt(problem: ImpactProblem, asked: ContactLCP, gamma: Array, values: Array) -> tuple[str, ...]:
+    """A warning if other impulses of the same law give other velocities, or would but for rounding.
+
+    Parameters
+    ----------
+    problem : ImpactProblem
+    asked : ContactLCP
+        Its complementarity problem.
+    gamma, values : array, (r,)
+        Contact velocities before, and impulses that solve it.
+
+    Returns
+    -------
+    tuple of str
+    """
     M, q, size = asked.question.M, asked.question.q, _size(problem, gamma)
     if np.min(np.linalg.eigvalsh(M + M.T)) > _EDGE * np.max(np.abs(M)):
         return ()  # positive definite: one solution, whatever q
-    if asked.question.n > _MAX_COUNTED:
+    if asked.question.n > MAX_COUNTED:
         return ("whether the law has further solutions was not looked for: there are too many contacts",)
     hides = len(values) * (doubt := _doubt(problem)) > _EDGE  # sums of as many terms
     if count := _others(problem, asked, asked.question, values, size):
@@ -398,7 +394,7 @@ def other_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], values: N
         Vertices, and points on unbounded edges; none where impulses follow from velocities. Friction of spatial
         contacts, and of many, is not looked at.
     """
-    if len(gamma) > _MAX_COUNTED or any(element.is_spatial_at_rest for element in problem.elements):
+    if len(gamma) > MAX_COUNTED or any(element.is_spatial_at_rest for element in problem.elements):
         return []
     units = problem.units
     vanishing, bounds = _Solved.of(problem, gamma, np.zeros(len(problem.elements)), values).shares()
@@ -416,7 +412,7 @@ def _others(
 ) -> int:
     """How many other velocities than ``values`` give the solutions of a question next to the one asked."""
     known = [np.zeros(len(values))]  # changes of velocities: several vertices of a continuum may share one
-    for way in (asked.forces(z) - values for z in _all_solutions(question)):
+    for way in (asked.forces(z) - values for z in lcp.enumerate_solutions(question).points):
         change = problem.G @ way
         is_new = np.min(np.max(np.abs(np.array(known) - change), axis=1)) > _SAME * size
         known += [change] if is_new and not _is_lost(problem, way, size) else []

@@ -90,6 +90,55 @@ def test_steps_beyond_the_critical_friction_say_so():
     assert not time_stepping(smooth, state, t_end=0.01, step=1e-4).warnings
 
 
+JAM = "velocities may hang on loads that a jam leaves open"
+
+
+@pytest.mark.parametrize(
+    ("force", "speed", "hangs"),
+    [("0.4", 0.0, False), ("0.6", 0.0, True), ("0.4", 1.0, True), ("t", 0.0, True)],
+)
+def test_steps_of_a_block_between_walls_say_that_its_friction_hangs_on_what_clamps_it(force, speed, hangs):
+    # pressed on the floor by 1 N, mu = 0.5: friction is 0.5 (1 + 2 P) for any clamping load P >= 0. At rest below 0.5 N
+    # it stays there whatever P is; beyond, or where it slides, it is as fast as P lets it be
+    text = f"""name="clamped"\ncoordinates=["x", "y"]
+[dynamics]\nkinetic="(x_dot**2 + y_dot**2)/2"\n[forces]\nx="{force}"\ny="-1"
+[[contact]]\nname="floor"\ngap="y"\ntangent="x"\nfriction=0.5
+[[contact]]\nname="ceiling"\ngap="-y"\ntangent="x"\nfriction=0.5
+"""
+    block, start = derive(mechanism_from_toml(text)), State([0.0, 0.0], [speed, 0.0])
+    warnings = [warning for warning in time_stepping(block, start, t_end=0.7, step=0.01).warnings if JAM in warning]
+    assert bool(warnings) is hangs
+    if force != "t":
+        assert (simulate(block, start, t_end=0.7).termination.name == "INDETERMINATE") is hangs
+    else:  # first where the force, at the middle of a step, exceeds 0.5 N
+        assert " at t = 0.5:" in warnings[0]
+
+
+def test_steps_say_that_a_jam_leaves_the_load_of_a_rail_open():
+    # all of z's friction is that of the rail, 0.3 times a load P that contact and rail share in many ways:
+    # 2.15 P <= (0.25 - 1.7 P)/4 where P > 0, and 1.85 |P| <= (0.25 + 2.3 |P|)/4 where P < 0
+    text = """name="jam"\ncoordinates=["x", "y", "z"]
+[dynamics]\nkinetic="(x_dot**2 + y_dot**2 + z_dot**2)/2"\n[forces]\nx="-0.25"\ny="0.25"\nz="-2"
+[[contact]]\nname="stop"\ngap="2*x - 2*y"\ntangent="-2*x"\nfriction=0.5
+[[constraint]]\nname="rail"\nequation="-2*x - 2*y"\ntangent="2*x - y - 2*z"\nfriction=0.3
+"""
+    motion = time_stepping(derive(mechanism_from_toml(text)), State([0.0] * 3, [0.0] * 3), t_end=0.01, step=0.001)
+    assert any(warning.startswith(f"{JAM} at t = 0:") for warning in motion.warnings)
+    load = (2.0 + motion.v[2] / 0.01) / 0.6
+    assert 0.0 <= load <= 0.0625 / 1.275 + 1e-12
+
+
+def test_three_feet_that_slide_on_a_floor_are_slowed_alike_by_all_their_loads():
+    feet = "".join(
+        f"""[[contact]]\nname="foot_{k + 1}"\ngap="y + {k}*sin(a)"\ntangent="x"\nfriction=0.5\n""" for k in (-1, 0, 1)
+    )
+    text = f"""name="stool"\ncoordinates=["x", "y", "a"]
+[dynamics]\nkinetic="(x_dot**2 + y_dot**2 + a_dot**2)/2"\npotential="9.81*y"\n{feet}"""
+    motion = time_stepping(derive(mechanism_from_toml(text)), State([0.0] * 3, [1.0, 0, 0]), t_end=0.1, step=0.01)
+    assert motion.v[0] == pytest.approx(1 - 0.5 * 9.81 * 0.1, abs=1e-13)
+    assert not motion.warnings
+
+
 def test_a_tiny_spatial_slip_has_a_direction():
     ball = derive(mechanisms.load("spatial_ball"))
     pins = {"alpha_dot": 0, "beta_dot": 0, "gamma_dot": 0, "slip.floor.1": 1e-300, "slip.floor.2": 1e-300}

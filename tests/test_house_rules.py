@@ -26,6 +26,9 @@ LAST_BOUNDARY = Path("hybrid/cli/program.py")
 # The compiled kernels run source that they print themselves, node by node, with no builtins in reach.
 CODE_GENERATORS = (Path("hybrid/expressions/kernel.py"), Path("lcp/kernels/signs.py"))
 
+# Guards are made of the table of modes; those of a stored motion are read from its file.
+GUARD_MAKERS = (Path("hybrid/contact/guards.py"), Path("hybrid/motion/restoring.py"))
+
 # What is imported by a dependency (the format in which xarray stores maps) or by tests (ball arithmetic) alone.
 PLUGINS = {"zarr", "python-flint"}
 
@@ -138,6 +141,13 @@ def test_no_exception_is_caught_without_saying_which(path):
     ]
     allowed = 1 if path.relative_to(ROOT) == LAST_BOUNDARY else 0
     assert len(caught) == allowed, caught
+
+
+@of_every([path for path in MODULES if path.relative_to(ROOT) not in GUARD_MAKERS])
+def test_guards_are_made_in_one_place(path):
+    calls = [node.func for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
+    names = {node.id if isinstance(node, ast.Name) else getattr(node, "attr", "") for node in calls}
+    assert "Guard" not in names
 
 
 @of_every(MODULES)

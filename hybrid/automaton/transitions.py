@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.automaton.structure import SLIDE, NodeMode, rows_of_node
-from hybrid.contact.guards import Exit, GuardKind, lasting_modes, possible_exit
-from hybrid.contact.modes import ContactMode, ElementKind, Mode
+from hybrid.contact.guards import GuardKind, possible_exit, regular_exit
+from hybrid.contact.modes import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hybrid.automaton.guards import GuardFunction
     from hybrid.automaton.location import Location
-    from hybrid.contact.guards import Guard
-    from hybrid.contact.table import ElementMode, ForceElement
+    from hybrid.contact.guards import Exit
+    from hybrid.contact.table import ForceElement
 
 IMPACT = "impact"
 """Key of the instantaneous node in which velocities jump."""
@@ -125,56 +125,6 @@ def transitions_from_impact(nodes: Iterator[NodeMode]) -> Iterator[Transition]:
     """
     for node in nodes:
         yield Transition(IMPACT, node.key, None, Reset.IMPACT_LAW, Rule.IMPACT_LAW, True)
-
-
-_BEGINS = {
-    GuardKind.RELEASE: ContactMode.FREE,
-    GuardKind.CONE_PLUS: ContactMode.SLIDE_PLUS,
-    GuardKind.CONE_MINUS: ContactMode.SLIDE_MINUS,
-    GuardKind.CONE: ContactMode.SLIDE,
-}
-
-
-def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Collection[str] = ()) -> Exit:
-    """Modes that may follow where every verdict is unique.
-
-    Forces are continuous at a release and at the edge of the cone, so that the other contacts go on as they were. They
-    jump where slip stops, because friction turns: then the others may change as well.
-
-    Parameters
-    ----------
-    rows : sequence of ElementMode
-        Of the mode that ends.
-    guard : Guard
-    stops_with : collection of str
-        Sliding contacts that constraints stop together with this one.
-
-    Returns
-    -------
-    Exit
-    """
-    labels: dict[str, tuple[ContactMode, ...]] = {row.name: (row.label,) for row in rows}
-    bilateral = {row.name: int(row.side) for row in rows if row.kind is ElementKind.BILATERAL}
-    sides: dict[str, tuple[int, ...]] = {name: (side,) for name, side in bilateral.items()}
-    if guard.kind in _BEGINS:
-        labels[guard.element] = (_BEGINS[guard.kind],)
-    elif guard.kind is GuardKind.REVERSAL:
-        sides[guard.element] = (-bilateral[guard.element],)
-    elif guard.kind in (GuardKind.SLIP, GuardKind.EXHAUSTED):
-        labels = {row.name: lasting_modes(row) for row in rows}
-        sides = dict.fromkeys(sides, (1, -1))
-        if guard.kind is GuardKind.SLIP:
-            labels |= {row.name: row.element.modes for row in rows if row.name in stops_with}
-            labels |= {row.name: _after_slip(row) for row in rows if row.name == guard.element}
-    else:
-        labels = dict.fromkeys(labels, ())
-    return Exit(labels, sides)
-
-
-def _after_slip(row: ElementMode) -> tuple[ContactMode, ...]:
-    """Modes of a force element whose slip has ended: a spatial one may go on in another direction."""
-    others = (mode for mode in row.element.modes if mode is not ContactMode.FREE)
-    return tuple(mode for mode in others if mode is not row.label or mode is ContactMode.SLIDE)
 
 
 def _nodes(found: Exit) -> Iterator[NodeMode]:

@@ -32,50 +32,38 @@ if TYPE_CHECKING:
 class GuardKind(StrEnum):
     """Why a mode ends: by one of its own guards, or by what a user or the constraints ask of the motion."""
 
-    TOUCHDOWN = "touchdown"
-    RELEASE = "release"
-    REVERSAL = "reversal"
-    SLIP = "slip"
-    CONE_PLUS = "cone+"
-    CONE_MINUS = "cone-"
-    CONE = "cone"
-    SINGULAR = "singular"
-    EXHAUSTED = "exhausted"
-    FRICTION = "friction"
-    RANK = "rank"
-    KINK = "kink"
-    WATCH = "watch"
-    UNTIL = "until"
-    UNDEFINED = "undefined"
+    sentence: str
+    """The kind in words."""
 
-    @property
-    def sentence(self) -> str:
-        """The kind in words."""
-        return _SENTENCES[self]
+    def __new__(cls, word: str, sentence: str) -> GuardKind:
+        """A member from its word and its sentence."""
+        kind = str.__new__(cls, word)
+        kind._value_, kind.sentence = word, sentence
+        return kind
 
+    TOUCHDOWN = "touchdown", "gap falls to 0"
+    RELEASE = "release", "lambda_N falls to 0"
+    REVERSAL = "reversal", "lambda_N changes sign"
+    SLIP = "slip", "slip reaches 0"
+    CONE_PLUS = "cone+", "lambda_T reaches the friction cone against positive slip"
+    CONE_MINUS = "cone-", "lambda_T reaches the friction cone against negative slip"
+    CONE = "cone", "abs(lambda_T) reaches the friction cone"
+    SINGULAR = "singular", "A_s reaches 0"
+    EXHAUSTED = "exhausted", "no admissible contact forces are left"
+    FRICTION = "friction", "friction falls below 0"
+    RANK = "rank", "the constraints lose rank"
+    KINK = "kink", "a surface has a kink"
+    WATCH = "watch", "a watched function changes sign"
+    UNTIL = "until", "the condition to stop at is met"
+    UNDEFINED = "undefined", "an expression loses its value"
 
-_SENTENCES = {
-    GuardKind.TOUCHDOWN: "gap falls to 0",
-    GuardKind.RELEASE: "lambda_N falls to 0",
-    GuardKind.REVERSAL: "lambda_N changes sign",
-    GuardKind.SLIP: "slip reaches 0",
-    GuardKind.CONE_PLUS: "lambda_T reaches the friction cone against positive slip",
-    GuardKind.CONE_MINUS: "lambda_T reaches the friction cone against negative slip",
-    GuardKind.CONE: "abs(lambda_T) reaches the friction cone",
-    GuardKind.SINGULAR: "A_s reaches 0",
-    GuardKind.EXHAUSTED: "no admissible contact forces are left",
-    GuardKind.FRICTION: "friction falls below 0",
-    GuardKind.RANK: "the constraints lose rank",
-    GuardKind.KINK: "a surface has a kink",
-    GuardKind.WATCH: "a watched function changes sign",
-    GuardKind.UNTIL: "the condition to stop at is met",
-    GuardKind.UNDEFINED: "an expression loses its value",
-}
 
 CONES = (GuardKind.CONE_PLUS, GuardKind.CONE_MINUS, GuardKind.CONE)
 RELEASES = (GuardKind.RELEASE, GuardKind.REVERSAL)
 USERS = (GuardKind.WATCH, GuardKind.UNTIL)
 """Kinds of guards that belong to the user, not to a mode."""
+OUTER = (GuardKind.RANK, GuardKind.KINK, GuardKind.UNDEFINED, *USERS)
+"""Kinds of guards that no mode owns."""
 
 
 @attrs.frozen(eq=False)
@@ -327,6 +315,25 @@ def _row_guards(row: ElementMode, *, is_hyperstatic: bool) -> Iterator[Guard]:
         yield Guard(GuardKind.SLIP, names, Quantity(Measure.SLIP, part), -row.label.slip_sign)
 
 
+def outer_guard(kind: GuardKind, *elements: str) -> Guard:
+    """A guard that no mode owns: of the constraints, of what is declared, or of the user.
+
+    Parameters
+    ----------
+    kind : GuardKind
+        One of ``OUTER``.
+    elements : str
+        Whose it is.
+
+    Returns
+    -------
+    Guard
+    """
+    if kind not in OUTER:
+        raise ValueError(f"a guard of the kind {kind.value} is one of a mode: take it from guards_of")
+    return Guard(kind, elements)
+
+
 def cone_of(row: ElementMode) -> tuple[tuple[GuardKind, Quantity], ...]:
     """Distance of a row that sticks to the friction cone on both sides, or to the circular one.
 
@@ -400,32 +407,43 @@ def possible_exit(rows: Sequence[ElementMode], fired: Collection[Guard], *, stop
     """
     touches = any(guard.kind is GuardKind.TOUCHDOWN for guard in fired)
     at_rest = {name for guard in fired if guard.kind is GuardKind.SLIP for name in (*guard.elements, *stops_with)}
-    labels = {row.name: row.element.modes if touches or row.name in at_rest else lasting_modes(row) for row in rows}
+    labels = {row.name: row.element.modes if touches or row.name in at_rest else row.lasting for row in rows}
     return Exit(labels, {row.name: (1, -1) for row in rows if row.kind is ElementKind.BILATERAL})
 
 
-def lasting_modes(row: ElementMode) -> tuple[ContactMode, ...]:
-    """Modes open to a force element whose position and velocity do not change.
+_BEGINS = {
+    GuardKind.RELEASE: ContactMode.FREE,
+    GuardKind.CONE_PLUS: ContactMode.SLIDE_PLUS,
+    GuardKind.CONE_MINUS: ContactMode.SLIDE_MINUS,
+    GuardKind.CONE: ContactMode.SLIDE,
+}
+
+
+def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Collection[str] = ()) -> Exit:
+    """Those of the possible modes that may follow where every verdict is unique.
+
+    Forces are continuous at a release and at the edge of the cone, so that the other contacts go on as they were. They
+    jump where slip stops, because friction turns: then the others may change as well.
 
     Parameters
     ----------
-    row : ElementMode
+    rows, stops_with
+        As for :func:`possible_exit`.
+    guard : Guard
 
     Returns
     -------
-    tuple of ContactMode
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import Mode, derive
-    >>> from hybrid.contact.table import rows_of
-    >>> (tip,) = rows_of(derive(mechanisms.load("rod_on_incline")), Mode({"tip": "slide+"}))
-    >>> [mode.value for mode in lasting_modes(tip)]
-    ['slide+', 'free']
+    Exit
     """
-    if row.is_open:
-        return (row.label,)
-    if row.sticks:
-        return row.element.modes
-    return (row.label, ContactMode.FREE) if row.element.is_unilateral else (row.label,)
+    found, by_name = possible_exit(rows, [guard], stops_with=stops_with), {row.name: row for row in rows}
+    if guard.kind is GuardKind.EXHAUSTED:
+        return found
+    if guard.kind is GuardKind.SLIP:
+        return Exit({**found.labels, guard.element: by_name[guard.element].after_slip}, found.sides)
+    labels: dict[str, tuple[ContactMode, ...]] = {row.name: (row.label,) for row in rows}
+    sides = {name: (int(by_name[name].side),) for name in found.sides}
+    if guard.kind is GuardKind.REVERSAL:
+        sides[guard.element] = (-sides[guard.element][0],)
+    else:
+        labels[guard.element] = (_BEGINS[guard.kind],) if guard.kind in _BEGINS else ()
+    return Exit(labels, sides)

@@ -147,6 +147,20 @@ class ElementMode:
         return self.label is ContactMode.SLIDE or self.label in SLIDES
 
     @property
+    def lasting(self) -> tuple[ContactMode, ...]:
+        """Modes open to the force element while its position and velocity do not change."""
+        if self.sticks:
+            return self.element.modes
+        leaves = self.element.is_unilateral and not self.is_open
+        return (self.label, ContactMode.FREE) if leaves else (self.label,)
+
+    @property
+    def after_slip(self) -> tuple[ContactMode, ...]:
+        """Modes that may follow where its slip ends without a paradox: one in space may go on in another direction."""
+        others = (mode for mode in self.element.modes if mode is not ContactMode.FREE)
+        return tuple(mode for mode in others if mode is not self.label or mode is ContactMode.SLIDE)
+
+    @property
     def held(self) -> tuple[ForceRow, ...]:
         """The components of its force that hold the acceleration along them at zero."""
         return tuple(row for row in self.element.rows if (self.presses if row.axis is None else self.sticks))

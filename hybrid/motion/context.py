@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.guards import Guard, GuardKind, outer_guard
 from hybrid.contact.impacts.laws import AbstractRestitutionLaw
 from hybrid.contact.reduction import free_motion
 from hybrid.declaration import evaluate
@@ -320,12 +320,12 @@ class Context:
             known, bands = self._uncertain(flow, t, np.concatenate([q, v]))
             floors |= known
         if with_rank and self.rank is not None:
-            guards = (*guards, Guard(GuardKind.RANK, tuple(self.dynamics.rigid)))
+            guards = (*guards, outer_guard(GuardKind.RANK, *self.dynamics.rigid))
             functions = _both(functions, self.rank.function(t, q))
         held = self._kinks_of(flow)
         if held and self._kinks is not None:
             names = self._kinks.names
-            guards = (*guards, *(Guard(GuardKind.KINK, (names[place],)) for place in held))
+            guards = (*guards, *(outer_guard(GuardKind.KINK, names[place]) for place in held))
             functions = _both(functions, partial(_of_kinks, self.dynamics, self._kinks, held))
         settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
         asked = partial(self._uncertain, flow), partial(self._rounded, flow)

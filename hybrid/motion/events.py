@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import USERS, Guard, GuardKind
+from hybrid.contact.guards import USERS, Guard, GuardKind, outer_guard
 from hybrid.motion.chebyshev import NODES, bracketed, excludes_zero, first_descent, halved
 from hybrid.motion.steps import PLACES, Step, Stepper, end_at, resampled
 from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, NOTHING
@@ -241,7 +241,7 @@ def first_event(
         return None
     t, guard = float(step.time(s)), watch.guards[which]
     if fall is _Fall.LOSS:
-        return resampled(step, t), (Guard(GuardKind.UNDEFINED, guard.elements),)
+        return resampled(step, t), (outer_guard(GuardKind.UNDEFINED, *guard.elements),)
     if fall is _Fall.JUMP:
         last = _past_jump(watch, step, which, t)
         past = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
@@ -250,7 +250,7 @@ def first_event(
             if other.kind in (GuardKind.KINK, *USERS) and values[at, 0] > _negligible(watch, at, values[at]):
                 sizes[at] = 0.0
         if guard.kind is GuardKind.TOUCHDOWN and past[which] < -sizes[which] - _LEAP * watch.floors.get(which, 0.0):
-            return last, (Guard(GuardKind.KINK, guard.elements),)  # the surface has leapt into the body
+            return last, (outer_guard(GuardKind.KINK, *guard.elements),)  # the surface has leapt into the body
         return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -sizes[at])
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.guards import Guard, GuardKind, outer_guard
 from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
@@ -193,5 +193,5 @@ def _check_stepping(step: float | None, law: AbstractImpactLaw | None, refused: 
 
 
 def _watched(until: str | None, watch: Mapping[str, str]) -> tuple[tuple[Guard, str], ...]:
-    items = [(Guard(GuardKind.WATCH, (name,)), text) for name, text in watch.items()]
-    return (*items, (Guard(GuardKind.UNTIL, (until,)), until)) if until is not None else tuple(items)
+    items = [(outer_guard(GuardKind.WATCH, name), text) for name, text in watch.items()]
+    return (*items, (outer_guard(GuardKind.UNTIL, until), until)) if until is not None else tuple(items)

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import Guard, GuardKind
+from hybrid.contact.guards import GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
 from hybrid.motion.arguments import FINE
 from hybrid.motion.numeric import Reference
@@ -17,6 +17,7 @@ from hybrid.motion.steps import Step, step_along
 from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
+    from hybrid.contact.guards import Guard
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.arguments import Settings
     from hybrid.motion.events import Watch
@@ -228,7 +229,7 @@ def stop_of_slip(
     name, wait = min(waits.items(), key=lambda item: item[1])
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
     step = step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait)
-    return step, Guard(GuardKind.SLIP, (name,))
+    return step, next(g for g in watch.guards if g.kind is GuardKind.SLIP and g.element == name)
 
 
 def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, known: References) -> str | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.sensitivities.jumps import Jump
 from hybrid.analysis.sensitivities.refusal import NoDerivative
-from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard, GuardKind, guards_of
+from hybrid.contact.guards import CONES, RELEASES, ArrayView, Guard, GuardKind, guards_of, outer_guard
 from hybrid.contact.modes import ContactMode
 from hybrid.dynamics.crossing import crossing
 from hybrid.dynamics.partials import CompiledExpression, compile_expression
@@ -365,7 +365,7 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
     if event.kind is EventKind.UNTIL:
         text = event.elements[-1]
         expression = compile_expression(system.dynamics, text, parameters=system.partials.parameters, field="until")
-        return (EventSurface(Guard(GuardKind.UNTIL, (text,)), expression=expression),)
+        return (EventSurface(outer_guard(GuardKind.UNTIL, text), expression=expression),)
     parts = {part.name: part for part in system.parts}
     return tuple(element_surface(point, event.kind, parts[name]) for name in event.elements if name in parts)
 

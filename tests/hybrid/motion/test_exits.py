@@ -7,7 +7,7 @@ import pytest
 import mechanisms
 from hybrid import ContactMode, Mode, State, build_automaton, derive, simulate, solve_state
 from hybrid.contact import guards
-from hybrid.contact.guards import GuardKind, guards_of, possible_exit
+from hybrid.contact.guards import GuardKind, guards_of, outer_guard, possible_exit
 from hybrid.contact.table import rows_of
 from hybrid.motion import recorded
 
@@ -124,6 +124,11 @@ def test_a_release_stops_no_slip_that_a_stop_would_end():
     )
     assert not possible_exit(rows, [release], stops_with=[second]).admits(Mode({first: "free", second: "stick"}))
     assert possible_exit(rows, [stop], stops_with=[second]).admits(Mode({first: "stick", second: "stick"}))
+
+
+def test_a_guard_of_a_mode_is_not_made_by_hand():
+    with pytest.raises(ValueError, match="slip is one of a mode"):
+        outer_guard(GuardKind.SLIP, "tip")
 
 
 def test_a_state_without_events_records_no_guards():

@@ -36,12 +36,15 @@ def rod():
 def test_mechanism_equations_verdict_and_motion_can_be_pickled(rod):
     state = solve_state(rod, PINS)
     motion = simulate(rod, state, t_end=0.6)
-    for value in (rod.mechanism, rod, state, select(rod, state), motion):
+    for value in (rod.mechanism, rod, rod.at({"mu": 0.7}), state, select(rod, state), motion):
         copy = pickle.loads(pickle.dumps(value))
         assert type(copy) is type(value)
     assert answer(pickle.loads(pickle.dumps(rod)), 0.7) == answer(rod, 0.7)
     assert pickle.loads(pickle.dumps(motion)).q.tolist() == motion.q.tolist()
     assert pickle.loads(pickle.dumps(motion)).dynamics.mechanism == rod.mechanism
+    bound = pickle.loads(pickle.dumps(rod.at({"mu": 0.7})))
+    assert bound.values == rod.at({"mu": 0.7}).values
+    assert answer(bound, 0.7) == answer(rod, 0.7)
     energy = motion.energy()  # from forces, by code that the copy makes again
     assert pickle.loads(pickle.dumps(motion)).energy() == energy
 
@@ -49,10 +52,25 @@ def test_mechanism_equations_verdict_and_motion_can_be_pickled(rod):
 METHODS = sorted({"fork", "spawn"} & set(multiprocessing.get_all_start_methods()))
 
 
+def accelerations(selection):
+    return [x.hex() for branch in selection.branches for x in branch.acceleration.tolist()]
+
+
+def energies(motion):
+    """From forces, by code that the process makes again."""
+    return [x.hex() for x in (motion.energy().final, motion.energy().friction)]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_another_process_gives_the_same_bits(rod, method):
+    bound = rod.at({"mu": 0.7})
+    state = solve_state(bound, PINS)
+    selection, motion = select(bound, state), simulate(bound, state, t_end=0.6)
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context(method)) as pool:
         assert pool.submit(answer, rod, 0.7).result() == answer(rod, 0.7)
+        assert pool.submit(answer, bound, 0.7).result() == answer(rod, 0.7)
+        assert pool.submit(accelerations, selection).result() == accelerations(selection)
+        assert pool.submit(energies, motion).result() == energies(motion)
 
 
 def test_eight_threads_give_the_bits_of_one(rod):

@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import Guard, guards_of
+from hybrid.contact.guards import Guard, guards_of, possible_exit
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import ElementMode, ForceElement, ForceLaw, ForceRow, force_law, rows_of, spatial_slides
 from hybrid.expressions import Builder, Term, dot, solve_definite
@@ -408,3 +408,26 @@ class NodeView:
     def root(self, square: Term) -> Term:
         """Square root."""
         return self._term(self.nodes.build.call("sqrt", square.node))
+
+
+def check_exit(dynamics: Dynamics, before: Mode, fired: Sequence[Guard], after: Mode, *, t: float) -> None:
+    """The verdict selects among the exits of the guards that fired, however it was reached.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    before, after : Mode
+        Without a jump of the velocities between them.
+    fired : sequence of Guard
+        At least one.
+    t : float
+        Time of the event, in s.
+
+    Raises
+    ------
+    RuntimeError
+        The mode that was selected is none that may follow: a defect.
+    """
+    if not possible_exit(rows_of(dynamics, before), fired).admits(after):
+        names = ", ".join(f"{guard.kind.value} of {guard.element}" for guard in fired)
+        raise RuntimeError(f"t = {t:.10g}: {after} is no exit of {before} at {names}")

@@ -15,11 +15,9 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
-from hybrid.contact.guards import possible_exit
 from hybrid.contact.modes import ContactMode
-from hybrid.contact.table import rows_of
 from hybrid.errors import ArgumentError
-from hybrid.motion.flow import make_flow
+from hybrid.motion.flow import check_exit, make_flow
 from hybrid.motion.numeric import Flow, Observation
 from hybrid.motion.projection import rank_guard
 
@@ -428,20 +426,11 @@ def complete(
         at = events.index(event)
         known = _named_by_modes(event, after)
         jumps = any(later.kind in _JUMPS for later in events[at + 1 :])
-        if after is not None and not jumps:
-            _check_exit(dynamics, known, after)
+        if after is not None and known.mode_before is not None and known.guards and not jumps:
+            check_exit(dynamics, known.mode_before, known.guards, after, t=known.t)
         notes = "; ".join(part for part in (known.note, note) if part)
         events[at] = attrs.evolve(known, mode_after=after, verdict=verdict, note=notes)
         if after is not None and after == known.mode_before and known.kind not in LASTING:
             del events[at]
             dropped += 1
     return dropped
-
-
-def _check_exit(dynamics: Dynamics, event: Event, after: Mode) -> None:
-    """The verdict selects among the exits of the guards that fired, however it was reached."""
-    if event.mode_before is None or not event.guards:
-        return
-    if not possible_exit(rows_of(dynamics, event.mode_before), event.guards).admits(after):
-        fired = ", ".join(f"{guard.kind.value} of {guard.element}" for guard in event.guards)
-        raise RuntimeError(f"t = {event.t:.10g}: {after} is no exit of {event.mode_before} at {fired}")

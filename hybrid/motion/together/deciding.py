@@ -18,6 +18,7 @@ from hybrid.declaration.names import TIME
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
+from hybrid.motion.flow import check_exit
 from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
@@ -197,23 +198,32 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
 def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
     """Numbers of the kinds of events: where the guards of several contacts fired, the modes tell which."""
     kinds = fleet.pending[lanes].copy()
-    several = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES]) & (fleet.fired[:, lanes].sum(axis=0) > 1)
     if number == NOWHERE:
         return kinds
     after = fleet.modes[number]
-    for place in np.flatnonzero(several & (fleet.mode[lanes] != NOWHERE)).tolist():
-        before, fired = fleet.modes[fleet.mode[lanes[place]]], fleet.fired[:, lanes[place]]
-        changed = [
-            name for name, has in zip(fleet.names, fired, strict=True) if has and before[name] is not after[name]
-        ]
-        if changed:
+    is_told = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES]) & (fleet.mode[lanes] != NOWHERE)
+    for place in np.flatnonzero(is_told).tolist():
+        before, guards = fleet.modes[fleet.mode[lanes[place]]], fleet.guard_sets[fleet.fired[lanes[place]]]
+        names = {guard.element for guard in guards}
+        changed = [name for name in names if before[name] is not after[name]]
+        if changed and len(names) > 1:
             leaves = any(after[name] is ContactMode.FREE for name in changed)
             kinds[place] = KIND_NUMBERS[TOLD_BY_MODES[0 if leaves else 1]]
     return kinds
 
 
+def _check_exits(fleet: Fleet, lanes: Lanes, number: int) -> None:
+    """The mode is an exit of every mode that has ended by its guards, and not in an impact."""
+    own = lanes[~np.isin(fleet.pending[lanes], (NOWHERE, KIND_NUMBERS[EventKind.IMPACT])) & (number != NOWHERE)]
+    _, first = np.unique(np.stack([fleet.mode[own], fleet.fired[own]]), axis=1, return_index=True)
+    for lane in own[first].tolist():
+        before, guards = fleet.modes[fleet.mode[lane]], fleet.guard_sets[fleet.fired[lane]]
+        check_exit(fleet.dynamics, before, guards, fleet.modes[number], t=float(fleet.t[lane]))
+
+
 def _complete(fleet: Fleet, lanes: Lanes, number: int) -> None:
     """Record the events that led to a mode, but for those that changed nothing."""
+    _check_exits(fleet, lanes, number)
     before, kinds = fleet.mode[lanes], _named(fleet, lanes, number)
     lasting = np.isin(kinds, [KIND_NUMBERS[kind] for kind in LASTING])
     recorded = (kinds != NOWHERE) & (lasting | (before != number) | (number == NOWHERE))

@@ -18,6 +18,7 @@ from hybrid.numbered import NumberedEnum
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from hybrid.contact.guards import Guard
     from hybrid.contact.modes import Mode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arguments import Settings
@@ -141,8 +142,10 @@ class Fleet:
         Sign of the mobility of the sliding contacts.
     pending : array of int, (N,)
         Number of the kind of an event that waits for the mode after it; -1 without one.
-    fired : array of bool, (number of force elements, N)
-        Whose guards have made that event.
+    fired : array of int, (N,)
+        The guards that have made that event together: numbers among ``guard_sets``.
+    guard_sets : list of tuple of Guard
+        Those that have fired together.
     limit : array, (N,)
         Where impacts have accumulated, the time of their limit; else NaN.
     n_events : array of int, (N,)
@@ -176,7 +179,7 @@ class Fleet:
     touches: NDArray[np.bool_] = attrs.field(init=False)
     singular_sign: Array = attrs.field(init=False)
     pending: NDArray[np.intp] = attrs.field(init=False)
-    fired: NDArray[np.bool_] = attrs.field(init=False)
+    fired: NDArray[np.intp] = attrs.field(init=False)
     limit: Array = attrs.field(init=False)
     n_events: NDArray[np.intp] = attrs.field(init=False)
     termination: NDArray[np.int8] = attrs.field(init=False)
@@ -186,6 +189,7 @@ class Fleet:
     compile_seconds: float = 0.0
     log: EventLog = attrs.field(factory=EventLog)
     modes: list[Mode] = attrs.field(factory=list)
+    guard_sets: list[tuple[Guard, ...]] = attrs.field(factory=list)
     _numbers: dict[Mode, int] = attrs.field(factory=dict)
     _flows: list[ModeFlow | None] = attrs.field(factory=list)
     _arguments: list[Any] = attrs.field(init=False)
@@ -197,12 +201,12 @@ class Fleet:
         self.h, self.singular_sign, self.floors = np.zeros(N), np.ones(N), np.zeros((len(self.names), N))
         self.slope, self.sizes, self.reach = np.zeros((2 * n, N)), np.ones((2 * n, N)), np.zeros((2, n, N))
         self.stage = np.full(N, Stage.DECIDE, dtype=np.int8)
-        self.mode, self.pending = np.full(N, NOWHERE), np.full(N, NOWHERE)
+        self.mode, self.pending, self.fired = (np.full(N, NOWHERE) for _ in range(3))
         self.limit = np.full(N, np.nan)
         self.n_events = np.zeros(N, dtype=np.intp)
         self.activities = np.zeros((len(self.names), N), dtype=np.int8)
         elements = len(self.names), N
-        self.starts_at_zero, self.touches, self.fired = (np.zeros(elements, dtype=bool) for _ in range(3))
+        self.starts_at_zero, self.touches = np.zeros(elements, dtype=bool), np.zeros(elements, dtype=bool)
         self.is_fresh, self.was_rejected = np.ones(N, dtype=bool), np.zeros(N, dtype=bool)
         self.termination, self.verdict = np.full(N, NOWHERE, dtype=np.int8), np.full(N, NOWHERE, dtype=np.int8)
         self.reason = [None] * N
@@ -273,6 +277,19 @@ class Fleet:
             self._flows.append(flow_of(first, mode))
             self.compile_seconds += time.perf_counter() - begin
         return self._numbers[mode]
+
+    def fire(self, lanes: Lanes, guards: tuple[Guard, ...]) -> None:
+        """Keep which guards have made the events of motions.
+
+        Parameters
+        ----------
+        lanes : array of int, (m,)
+        guards : tuple of Guard
+            Those that fired together.
+        """
+        if guards not in self.guard_sets:
+            self.guard_sets.append(guards)
+        self.fired[lanes] = self.guard_sets.index(guards)
 
     def flow(self, number: int) -> ModeFlow | None:
         """The flow of a mode.

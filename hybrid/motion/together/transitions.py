@@ -102,13 +102,13 @@ def take_events(fleet: Fleet, met: Met) -> None:
         return
     for fired, here in distinct_columns(met.fired, 2):
         lanes = met.lanes[here]
-        guards = [guard for guard, has_fired in zip(flow.guards, fired, strict=True) if has_fired]
+        guards = tuple(guard for guard, has_fired in zip(flow.guards, fired, strict=True) if has_fired)
         kinds = {guard.kind for guard in guards}
         if not kinds <= _KINDS or (GuardKind.TOUCHDOWN in kinds and len(kinds) > 1):
             fleet.hand_over(lanes, f"guards of the kinds {', '.join(sorted(kind.value for kind in kinds))}")
             continue
         fleet.pending[lanes] = KIND_NUMBERS[event_kind(guards)]
-        fleet.fired[:, lanes] = np.array([[any(guard.element == name for guard in guards)] for name in fleet.names])
+        fleet.fire(lanes, guards)
         for part in flow.parts:
             own = {guard.kind for guard in guards if guard.element == part.name}
             found = activity_after(part, own)

@@ -4,17 +4,19 @@ import shlex
 from itertools import permutations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import ContactMode, Mode, State, build_automaton, derive, simulate, solve_state
+from hybrid import ContactMode, Mode, State, build_automaton, derive, ensemble, simulate, solve_state
+from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.automaton.structure import NodeMode
 from hybrid.automaton.transitions import IMPACT
 from hybrid.contact import NewtonImpact, PoissonImpact, guards
 from hybrid.contact.guards import CONES, GuardKind, guards_of, outer_guard, possible_exit
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import force_elements, rows_of
-from hybrid.motion import recorded
+from hybrid.motion import flow
 from hybrid.motion.recorded import EventKind
 
 CASES = Path(__file__).parents[3] / "benchmarks" / "behaviour_cases" / "motions.txt"
@@ -124,15 +126,30 @@ def test_a_guard_that_is_taken_from_the_table_is_missed_by_motion_and_graph(monk
     assert GuardKind.SLIP not in {edge.guard.kind for *_, edge in graph.edges(data="transition") if edge.guard}
 
 
+def without_slip(rows, fired):
+    return possible_exit(rows, [guard for guard in fired if guard.kind is not GuardKind.SLIP])
+
+
 def test_a_selection_outside_the_exits_is_a_defect(monkeypatch):
-    closed = possible_exit
-    monkeypatch.setattr(
-        recorded,
-        "possible_exit",
-        lambda rows, fired: closed(rows, [g for g in fired if g.kind is not GuardKind.SLIP]),
-    )
+    monkeypatch.setattr(flow, "possible_exit", without_slip)
     with pytest.raises(RuntimeError, match="no exit of"):
         walk(SHORT[0])
+
+
+def test_motions_side_by_side_go_on_in_exits_too(monkeypatch):
+    dynamics = derive(mechanisms.load("rod_on_incline"))
+    starts = {"phi": np.linspace(0.3, 0.5, 4 * FEW)}
+
+    def follow():
+        return ensemble(dynamics, starts=starts, pins={"phi_dot": 0.5, "slip.tip": 0}, t_end=2.0)
+
+    checked = []
+    monkeypatch.setattr(flow, "possible_exit", lambda rows, fired: checked.append(rows) or possible_exit(rows, fired))
+    follow()
+    assert 0 < len(checked) < len(starts["phi"])  # of those that do the same at once, one is looked at
+    monkeypatch.setattr(flow, "possible_exit", without_slip)
+    with pytest.raises(RuntimeError, match="no exit of"):
+        follow()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from hybrid.expressions import Builder, Kernel, Nodes, compile_kernel, dot, jaco
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Equations, Terms
 
 __all__ = [
@@ -41,7 +41,6 @@ class Switches:
 
     Attributes
     ----------
-    dynamics : Dynamics
     texts : tuple of str, length z
         The quantities: first those of jumps, then those of kinks.
     n_jumps : int
@@ -50,37 +49,36 @@ class Switches:
         Which of them are poles.
     """
 
-    dynamics: Dynamics
     texts: tuple[str, ...]
     n_jumps: int
     poles: tuple[int, ...]
     _values: Kernel = attrs.field(repr=False)
     _details: Kernel = attrs.field(repr=False)
 
-    def values(self, t: Array, y: Array, parameters: Values) -> Array:
+    def values(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """The quantities at N instants, (N, z)."""
-        found = self._values(_arguments(self.dynamics, t, y, parameters))["values"]
+        found = self._values(_arguments(dynamics, t, y))["values"]
         return np.broadcast_to(found, (len(t), len(self.texts)))
 
-    def slopes(self, t: Array, y: Array, parameters: Values) -> Array:
+    def slopes(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """Their derivatives with respect to ``(q, v, t, parameters)``, (N, z, 2n + 1 + c)."""
-        found = self._details(_arguments(self.dynamics, t, y, parameters))["slopes"]
+        found = self._details(_arguments(dynamics, t, y))["slopes"]
         shape = (len(t), len(self.texts), found.shape[-1] // max(len(self.texts), 1))
         return np.broadcast_to(found, (len(t), found.shape[-1])).reshape(shape)
 
-    def weights(self, t: Array, y: Array, parameters: Values) -> Array:
+    def weights(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """What each would change in the expressions, (N, z): the heights of a jump, the bends of a kink, added up.
 
         The weight of ``v`` in ``v*abs(v)`` is zero where ``v`` is: there is no kink.
         """
         with np.errstate(all="ignore"):  # infinite where the expression has no derivative beside the kink either
-            found = self._details(_arguments(self.dynamics, t, y, parameters))["weights"]
+            found = self._details(_arguments(dynamics, t, y))["weights"]
         return np.broadcast_to(found, (len(t), len(self.texts)))
 
-    def quotients(self, t: Array, y: Array, parameters: Values) -> Array:
+    def quotients(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """What has the poles, (N, number of poles): it jumps unless it has one value on either side."""
         with np.errstate(all="ignore"):
-            found = self._details(_arguments(self.dynamics, t, y, parameters))["quotients"]
+            found = self._details(_arguments(dynamics, t, y))["quotients"]
         return np.broadcast_to(found, (len(t), len(self.poles)))
 
 
@@ -113,7 +111,7 @@ def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameter
     >>> found = compile_switches(ball, build, [beyond, build.multiply(build.number(3), build.call("sign", y))])
     >>> found.texts, found.n_jumps
     (('y', 'y - 2'), 1)
-    >>> found.weights(np.zeros(1), np.array([[1.0, 0.0]]), {}).tolist()
+    >>> found.weights(np.zeros(1), np.array([[1.0, 0.0]]), ball).tolist()
     [[6.0, 1.0]]
     """
     equations = dynamics.equations
@@ -130,7 +128,6 @@ def compile_switches(dynamics: Dynamics, build: Builder, entries: Any, parameter
     details = {"slopes": slopes, "weights": weights, "quotients": quotients}
     graph = build.graph()
     return Switches(
-        dynamics=dynamics,
         texts=tuple(text for text, _ in found),
         n_jumps=sum(switch.is_jump for _, switch in found),
         poles=tuple(poles),
@@ -204,20 +201,18 @@ class Partials:
 
     Attributes
     ----------
-    dynamics : Dynamics
     parameters : tuple of str
         The parameters with respect to which derivatives were compiled.
     switches : Switches
         Where the equations jump or have a kink.
     """
 
-    dynamics: Dynamics
     parameters: tuple[str, ...]
     switches: Switches
     _state: _Jacobians = attrs.field(repr=False)
     _parameter: _Jacobians = attrs.field(repr=False)
 
-    def state(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+    def state(self, t: Array, y: Array, forces: Forces, dynamics: Dynamics) -> dict[str, Array]:
         """Derivatives with respect to ``(q, v, t)`` at N instants.
 
         Parameters
@@ -226,16 +221,16 @@ class Partials:
         y : array, (N, 2n)
             Positions and velocities.
         forces : Forces
-        parameters : mapping
-            Values that replace those of the declaration.
+        dynamics : Dynamics
+            At the values of the parameters.
 
         Returns
         -------
         dict of array, (N, size of the quantity, 2n + 1)
         """
-        return self._evaluated(self._state, t, y, forces, parameters)
+        return self._evaluated(self._state, t, y, forces, dynamics)
 
-    def parameter(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+    def parameter(self, t: Array, y: Array, forces: Forces, dynamics: Dynamics) -> dict[str, Array]:
         """Derivatives with respect to ``parameters`` at N instants.
 
         Parameters
@@ -245,16 +240,16 @@ class Partials:
         y : array, (N, 2n)
             Positions and velocities.
         forces : Forces
-        parameters : mapping
-            Values that replace those of the declaration.
+        dynamics : Dynamics
+            At the values of the parameters.
 
         Returns
         -------
         dict of array, (N, size of the quantity, number of parameters)
         """
-        return self._evaluated(self._parameter, t, y, forces, parameters)
+        return self._evaluated(self._parameter, t, y, forces, dynamics)
 
-    def slopes(self, t: Array, y: Array, forces: Forces, parameters: Values) -> dict[str, Array]:
+    def slopes(self, t: Array, y: Array, forces: Forces, dynamics: Dynamics) -> dict[str, Array]:
         """Derivatives with respect to ``(q, v, t, parameters)`` at N instants.
 
         Parameters
@@ -264,24 +259,24 @@ class Partials:
         y : array, (N, 2n)
             Positions and velocities.
         forces : Forces
-        parameters : mapping
-            Values that replace those of the declaration.
+        dynamics : Dynamics
+            At the values of the parameters.
 
         Returns
         -------
         dict of array, (N, size of the quantity, 2n + 1 + number of parameters)
         """
-        state, parameter = (of(t, y, forces, parameters) for of in (self.state, self.parameter))
+        state, parameter = (of(t, y, forces, dynamics) for of in (self.state, self.parameter))
         return {name: np.concatenate([state[name], parameter[name]], axis=2) for name in state}
 
     def _evaluated(
-        self, jacobians: _Jacobians, t: Array, y: Array, forces: Forces, parameters: Values
+        self, jacobians: _Jacobians, t: Array, y: Array, forces: Forces, dynamics: Dynamics
     ) -> dict[str, Array]:
-        return jacobians([*_arguments(self.dynamics, t, y, parameters), *forces.columns], len(t))
+        return jacobians([*_arguments(dynamics, t, y), *forces.columns], len(t))
 
 
-def _arguments(dynamics: Dynamics, t: Array, y: Array, parameters: Values) -> list[Any]:
-    return [*y.T, np.asarray(t, dtype=float), *dynamics.at(parameters).arguments]
+def _arguments(dynamics: Dynamics, t: Array, y: Array) -> list[Any]:
+    return [*y.T, np.asarray(t, dtype=float), *dynamics.arguments]
 
 
 def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> Partials:
@@ -304,7 +299,7 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     >>> cart = derive(mechanisms.load("two_carts"))
     >>> partials = partial_derivatives(cart, ["k1"])
     >>> none = Forces(np.zeros((1, 2)), np.zeros((1, 1)), np.zeros((1, 0)), np.zeros((1, 0)))
-    >>> partials.parameter(np.zeros(1), np.array([[3.0, 0, 0, 0]]), none, {})["balance"][0].tolist()
+    >>> partials.parameter(np.zeros(1), np.array([[3.0, 0, 0, 0]]), none, cart)["balance"][0].tolist()
     [[3.0], [0.0]]
     """
     equations, build = dynamics.equations, Builder(dynamics.equations.graph)
@@ -317,7 +312,6 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     terms = [getattr(equations, name) for name in ("M", "h", "W_N", "W_T", "J", "zeta_N", "zeta_T", "zeta_B")]
     entries = np.concatenate([block.ravel() for block in (*terms, *declared.values())])
     return Partials(
-        dynamics=dynamics,
         parameters=tuple(parameters),
         switches=compile_switches(dynamics, build, entries, parameters),
         state=_jacobians(build, quantities, equations.state, arguments),
@@ -363,27 +357,25 @@ class CompiledExpression:
 
     Attributes
     ----------
-    dynamics : Dynamics
     switches : Switches
         Where it jumps or has a kink.
     """
 
-    dynamics: Dynamics
     switches: Switches
     _kernel: Kernel = attrs.field(repr=False)
 
-    def value(self, t: Array, y: Array, parameters: Values) -> Array:
+    def value(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """Values (N,) at times (N,) and states (N, 2n)."""
-        found = self._evaluated(t, y, parameters)["value"]
+        found = self._evaluated(t, y, dynamics)["value"]
         return np.broadcast_to(found[..., 0], len(t))
 
-    def slope(self, t: Array, y: Array, parameters: Values) -> Array:
+    def slope(self, t: Array, y: Array, dynamics: Dynamics) -> Array:
         """Derivatives with respect to ``(q, v, t, parameters)``, (N, 2n + 1 + c)."""
-        found = self._evaluated(t, y, parameters)["slope"]
+        found = self._evaluated(t, y, dynamics)["slope"]
         return np.broadcast_to(found, (len(t), found.shape[-1]))
 
-    def _evaluated(self, t: Array, y: Array, parameters: Values) -> dict[str, Array]:
-        return self._kernel(_arguments(self.dynamics, t, y, parameters))
+    def _evaluated(self, t: Array, y: Array, dynamics: Dynamics) -> dict[str, Array]:
+        return self._kernel(_arguments(dynamics, t, y))
 
 
 def compile_expression(
@@ -413,8 +405,9 @@ def compile_expression(
     --------
     >>> import mechanisms
     >>> from hybrid import derive
-    >>> speed = compile_expression(derive(mechanisms.load("bouncing_ball")), "m*y_dot**2/2", parameters=["m"])
-    >>> speed.slope(np.zeros(1), np.array([[0.0, 3.0]]), {}).tolist()
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> speed = compile_expression(ball, "m*y_dot**2/2", parameters=["m"])
+    >>> speed.slope(np.zeros(1), np.array([[0.0, 3.0]]), ball).tolist()
     [[0.0, 3.0, 0.0, 4.5]]
     """
     equations = dynamics.equations
@@ -423,4 +416,4 @@ def compile_expression(
     chosen = [*equations.state, *(equations.parameters[name] for name in parameters)]
     quantities = {"value": [node], "slope": jacobian(build, [node], chosen)[0]}
     kernel = compile_kernel(build.graph(), quantities, equations.arguments)
-    return CompiledExpression(dynamics, compile_switches(dynamics, build, [node], parameters), kernel)
+    return CompiledExpression(compile_switches(dynamics, build, [node], parameters), kernel)

@@ -48,13 +48,13 @@ def closing_jump(site: ImpactSite, event: Event) -> Jump:
     NoDerivative
         The sum has no such form.
     """
-    dynamics = site.partials.dynamics
+    dynamics = site.dynamics
     reason = open_sum(dynamics, event)
     if reason:
         raise NoDerivative(
             f"impacts accumulate, and their limit is no sum in closed form: {reason}", event.t, is_proven=False
         )
-    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=event.elements)
+    problem = impact_problem(dynamics, State(site.q, site.v, site.t), closed=event.elements)
     change = problem_change(site, problem)
     P = -duals(problem.gamma, change.gamma) / duals(problem.G[0], change.G[0])
     v, v_slopes = velocity_slopes(site, problem, plain(P), changes(P))
@@ -133,7 +133,7 @@ def limit_slopes(motion: Replay, number: int, event: Event, forward: ForwardPass
     law = motion.trajectory.law
     if law is None:
         raise ValueError("a motion whose impacts follow no known law is not replayed")
-    site = ImpactSite(motion.partials, motion.trajectory.parameters, nominal.t, *np.split(nominal.before, 2))
+    site = ImpactSite(motion.partials, motion.trajectory.dynamics, nominal.t, *np.split(nominal.before, 2))
     jump = impact_jumps(site, law, event.elements)[0]
     thrown = np.concatenate([jump.slopes @ changes, changes[2 * n :]])
     after, d_after = _rate(evaluate_point(system, nominal.t, jump.y), i, thrown)

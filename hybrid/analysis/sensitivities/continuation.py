@@ -73,7 +73,6 @@ class _Branch:
     """What stays the same along a branch; places are ``(x, T, parameter)`` divided by ``scale``."""
 
     shooting: Shooting
-    parameters: Values
     name: str
     t: float
     scale: Array
@@ -87,9 +86,9 @@ class _Branch:
 
     def shoot(self, place: Array) -> Shot | Refusal:
         full = place * self.scale
-        values = {**self.parameters, self.name: float(full[-1])}
         try:
-            return self.shooting.shoot(full[:-2], float(full[-2]), self.t, values)
+            dynamics = self.shooting.dynamics.at({self.name: float(full[-1])})
+            return self.shooting.shoot(full[:-2], float(full[-2]), self.t, dynamics)
         except DeclarationError as error:
             return _OutOfRange(self.t, str(error), is_proven=False)
 
@@ -188,24 +187,20 @@ def continue_periodic(
     >>> [(change.kind, round(change.value, 7)) for change in branch.changes]
     [('flip', 1.5268237)]
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     if parameter not in dynamics.mechanism.parameters:
         raise StateError(f"there is no parameter {parameter!r}; known are {', '.join(dynamics.mechanism.parameters)}")
     if not np.isfinite(to):
         raise ArgumentError(f"continue_periodic: to must be a finite number, not {to}")
     if max_points < 1:
         raise ArgumentError(f"continue_periodic: max_points must be at least 1, not {max_points}")
-    given = dict(parameters or {})
-    start = float(dynamics.at(given).values[parameter])
-    shooting = Shooting.of(
-        dynamics, section=section, drift=drift, law=law, period=period, parameter=parameter, parameters=given
-    )
-    values = {**given, parameter: start}
-    first = solve_closed(shooting, guess, values)
+    start = float(dynamics.values[parameter])
+    shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period, parameter=parameter)
+    first = solve_closed(shooting, guess, dynamics.at({parameter: start}))
     if isinstance(first, Refusal):
         return first
     scale = np.append(sizes_of(np.abs(first.x), first.T), [first.T, max(abs(start), abs(to - start))])
-    branch = _Branch(shooting, given, parameter, guess.t, scale)
+    branch = _Branch(shooting, parameter, guess.t, scale)
     return _followed(branch, first, start, to, max_points)
 
 

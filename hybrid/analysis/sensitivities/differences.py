@@ -141,7 +141,7 @@ def _values(trajectory: Trajectory, expression: Expression, t: np.ndarray, q: np
     mechanism = trajectory.dynamics.mechanism
     names = (*mechanism.coordinates, *mechanism.velocities)
     columns = np.moveaxis(np.concatenate([q, v], axis=-1), -1, 0)
-    values = {**trajectory.dynamics.at(trajectory.parameters).values, **dict(zip(names, columns, strict=True)), "t": t}
+    values = {**trajectory.dynamics.values, **dict(zip(names, columns, strict=True)), "t": t}
     return np.broadcast_to(evaluate(expression, values), t.shape)
 
 
@@ -240,14 +240,15 @@ def _neighbour(
     """The motion with other values, or what is the matter with it."""
     dynamics = trajectory.dynamics
     mechanism = dynamics.mechanism
-    parameters = {**trajectory.parameters, **{n: x for n, x in values.items() if n in mechanism.parameters}}
+    changed = {name: x for name, x in values.items() if name in mechanism.parameters}
     own = {name: x for name, x in values.items() if name not in mechanism.parameters}
     is_until = trajectory.termination is Termination.UNTIL
     until = trajectory.events[-1].elements[-1] if is_until else None
     t_end = trajectory.t + (trajectory.t - trajectory.t_start if is_until else 0.0)
     try:
+        dynamics = dynamics.at(changed)
         if pins is not None:
-            state = solve_state(dynamics, {**pins, **own}, parameters=parameters)
+            state = solve_state(dynamics, {**pins, **own})
             if np.max(np.abs(state.q - trajectory.q_start)) > _ASTRAY * (1 + np.max(np.abs(trajectory.q_start))):
                 return "starts from another position with the same pins"
         else:
@@ -255,7 +256,7 @@ def _neighbour(
             start = dict(zip(names, (*trajectory.q_start, *trajectory.v_start), strict=True)) | own
             y = [start[name] for name in names]
             state = State(y[: dynamics.n], y[dynamics.n :], trajectory.t_start)
-        motion = simulate(dynamics, state, t_end=t_end, parameters=parameters, law=trajectory.law, until=until)
+        motion = simulate(dynamics, state, t_end=t_end, law=trajectory.law, until=until)
     except HybridError as error:
         return f"does not exist: {error}"
     return motion if motion.termination is trajectory.termination else f"ends otherwise: {motion.cause}"

@@ -99,7 +99,7 @@ def event_map(
         if surface.kind is not GuardKind.TOUCHDOWN or not impacts:
             return (no_jump(here),)
         open_ = {part.name for part in point.system.parts if part.is_open and part.name != surface.element}
-        closed = tuple(name for name in site.partials.dynamics.contacts if name not in open_)
+        closed = tuple(name for name in site.dynamics.contacts if name not in open_)
         return _collision(here, law, closed)
 
     return ordered_map(before, following, surfaces, alone, jumps)
@@ -170,7 +170,7 @@ def _impact(site: ImpactSite, law: AbstractImpactLaw | None, impact: Impact) -> 
         raise NoDerivative(
             "no mode is consistent, and the compliant contact gave an impact without collision", is_proven=False
         )
-    closed = tuple(name for name in impact.impulse_N if name in site.partials.dynamics.contacts)
+    closed = tuple(name for name in impact.impulse_N if name in site.dynamics.contacts)
     found = _collision(site, law, closed)
     scale = float(np.max(np.abs(site.v)))
     if any(np.max(np.abs(jump.y[site.n :] - impact.v_after)) > _SAME * scale for jump in found):
@@ -350,19 +350,18 @@ def saltation_matrix(
     array([[-0.8     ,  0.      ],
            [ 3.986502, -0.8     ]])
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     if event.mode_before is None or event.mode_after is None or event.kind is EventKind.WATCH:
         raise StateError(f"a saltation matrix needs an event between two modes; this one is: {event}")
     _check_whose(dynamics, event)
-    values = dict(parameters or {})
     partials = partial_derivatives(dynamics)
     before, after = (
-        ModeSystem(partials, rows_of(dynamics, mode), values) for mode in (event.mode_before, event.mode_after)
+        ModeSystem(partials, rows_of(dynamics, mode), dynamics) for mode in (event.mode_before, event.mode_after)
     )
-    site = ImpactSite(partials, values, event.t, event.q, event.v_before)
+    site = ImpactSite(partials, dynamics, event.t, event.q, event.v_before)
     chosen = law if law is not None or event.impact is None else _named_law(event.impact.law)
     if chosen is not None and event.impact is not None:
-        _check_law(dynamics, event, chosen, values)
+        _check_law(dynamics, event, chosen)
     try:
         maps = [
             event_map(site, chosen, system, _beginning(after, system, event, site.y), (event,))
@@ -411,10 +410,10 @@ def _beginning(after: ModeSystem, before: ModeSystem, event: Event, y: NDArray[n
     return with_limits(after, event.t, y, {n: s for n, s in begun.items() if n in event.elements}, ends=False)
 
 
-def _check_law(dynamics: Dynamics, event: Event, law: AbstractImpactLaw, parameters: Values) -> None:
+def _check_law(dynamics: Dynamics, event: Event, law: AbstractImpactLaw) -> None:
     closed = () if event.impact is None else tuple(event.impact.impulse_N)
     state = State(event.q, event.v_before, event.t)
-    impact = resolve_impact(dynamics, state, law=law, parameters=parameters, closed=closed)
+    impact = resolve_impact(dynamics, state, law=law, closed=closed)
     difference = float(np.max(np.abs(impact.v_after - event.v_after)))
     if difference > _SAME * float(np.max(np.abs(event.v_before))):
         raise StateError(

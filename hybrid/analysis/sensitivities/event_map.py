@@ -218,13 +218,13 @@ def check_jumps(at: Point) -> None:
     ------
     NoDerivative
     """
-    switches, parameters = at.system.partials.switches, at.system.parameters
+    switches, dynamics = at.system.partials.switches, at.system.dynamics
     if not switches.n_jumps:
         return
     t, y = at.at.t, at.at.y
-    slopes = np.abs(switches.slopes(t, y, parameters)[0, : switches.n_jumps])
+    slopes = np.abs(switches.slopes(t, y, dynamics)[0, : switches.n_jumps])
     terms = slopes[:, : y.shape[1]] @ np.abs(y[0]) + slopes[:, y.shape[1]] * abs(t[0])
-    values, weights = (of(t, y, parameters)[0, : switches.n_jumps] for of in (switches.values, switches.weights))
+    values, weights = (of(t, y, dynamics)[0, : switches.n_jumps] for of in (switches.values, switches.weights))
     met = np.flatnonzero((np.abs(values) <= AGREEING * terms) & (weights != 0.0))
     if met.size:
         text = switches.texts[met[0]]

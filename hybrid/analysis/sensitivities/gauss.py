@@ -311,11 +311,11 @@ def sign_changes(
     if not (columns := list(columns)):
         return
     t, y = segment.instants
-    values = switches.values(t, y, segment.system.parameters)
+    values = switches.values(t, y, segment.system.dynamics)
     if dips := [dip for column in columns for dip in _dips(switches, segment, column, values[:, column])]:
         t = np.unique([*t, *dips])
         y = interpolation(segment)(t)
-        values = switches.values(t, y, segment.system.parameters)
+        values = switches.values(t, y, segment.system.dynamics)
     zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
     for column in columns:
         known = np.flatnonzero(~zero[:, column])
@@ -337,7 +337,7 @@ def _dips(switches: Switches, segment: Segment, column: int, values: Array) -> I
 
         def along(time: float, sign: float = float(np.sign(values[k]))) -> float:
             at = np.array([time])
-            return sign * float(switches.values(at, sample(at), segment.system.parameters)[0, column])
+            return sign * float(switches.values(at, sample(at), segment.system.dynamics)[0, column])
 
         found = minimize_scalar(along, bounds=(t[low], t[high]), options={"xatol": ROUNDING * (t[high] - t[low])})
         if found.fun < 0:
@@ -367,10 +367,10 @@ def is_crossed(switches: Switches, segment: Segment, column: int, low: float, hi
     duration = float(segment.knots[-1] - segment.knots[0])
     times = zero + duration * np.array([-_BESIDE, 0.0, _BESIDE, -_APART, _APART])
     times = np.clip(times, segment.knots[0], segment.knots[-1])
-    y, parameters = interpolation(segment)(times), segment.system.parameters
+    y, dynamics = interpolation(segment)(times), segment.system.dynamics
     if column not in switches.poles:
-        return bool((switches.weights(times[:3], y[:3], parameters)[:, column] != 0.0).any())
-    left, _, right, *apart = switches.quotients(times, y, parameters)[:, switches.poles.index(column)]
+        return bool((switches.weights(times[:3], y[:3], dynamics)[:, column] != 0.0).any())
+    left, _, right, *apart = switches.quotients(times, y, dynamics)[:, switches.poles.index(column)]
     size = float(np.max(np.abs(apart)))
     return not (abs(right - left) <= _ONE_VALUE * size and max(abs(left), abs(right)) <= _GROWN * size)
 
@@ -397,7 +397,7 @@ def zero_between(switches: Switches, segment: Segment, column: int, low: float, 
 
     def along(t: float) -> float:
         times = np.array([t])
-        return float(switches.values(times, sample(times), segment.system.parameters)[0, column])
+        return float(switches.values(times, sample(times), segment.system.dynamics)[0, column])
 
     if not along(low) * along(high) < 0:
         return None
@@ -421,12 +421,12 @@ def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration
     -------
     array of bool, (N, z)
     """
-    parameters = segment.system.parameters
+    dynamics = segment.system.dynamics
     size = y.shape[1]
-    slopes = np.abs(switches.slopes(t, y, parameters)[..., : size + 1])
+    slopes = np.abs(switches.slopes(t, y, dynamics)[..., : size + 1])
     terms = slopes[..., :size] @ sizes_of(np.max(np.abs(y), axis=0), duration)
     terms = terms + slopes[..., size] * np.max(np.abs(t))
-    return np.asarray(np.abs(switches.values(t, y, parameters)) <= _ZERO * terms)
+    return np.asarray(np.abs(switches.values(t, y, dynamics)) <= _ZERO * terms)
 
 
 def sizes_of(greatest: Array, duration: float) -> Array:

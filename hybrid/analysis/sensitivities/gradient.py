@@ -302,7 +302,7 @@ def _events(motion: Replay, forward: ForwardPass | None, chosen: Directions) -> 
 
 def _held(trajectory: Trajectory, names: Sequence[str]) -> dict[str, list[str]]:
     """Named parameters that are expressions of others that are named, too, with these."""
-    dynamics, found = trajectory.dynamics.at(trajectory.parameters), dict[str, list[str]]()
+    dynamics, found = trajectory.dynamics, dict[str, list[str]]()
     values = dynamics.values
     for name in [name for name in names if name in values]:
         varied = dynamics.at({name: np.array([values[name]])}).values

@@ -25,7 +25,7 @@ from hybrid.expressions import NotDifferentiable
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
-    from hybrid.dynamics.derive import Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
 
 __all__ = ["ImpactSite", "Jump", "impact_jumps", "no_jump", "problem_change", "velocity_slopes"]
@@ -45,14 +45,15 @@ class ImpactSite:
     Attributes
     ----------
     partials : Partials
-    parameters : mapping
+    dynamics : Dynamics
+        At the values of the parameters.
     t : float
     q, v : array, (n,)
         Before the impact.
     """
 
     partials: Partials
-    parameters: Values
+    dynamics: Dynamics
     t: float
     q: Array
     v: Array
@@ -74,7 +75,7 @@ class ImpactSite:
 
     def terms(self, v: Array) -> Terms:
         """Terms at the position of the impact and a velocity."""
-        return self.partials.dynamics.terms(self.q, v, t=self.t, parameters=self.parameters)
+        return self.dynamics.terms(self.q, v, t=self.t)
 
     def slopes(self, v: Array, forces: Forces | None = None) -> dict[str, Array]:
         """Derivatives of every quantity with respect to ``z`` at a velocity, (N, ..., size).
@@ -84,11 +85,11 @@ class ImpactSite:
         forces = self.impulsive(np.zeros((1, self.n))) if forces is None else forces
         N = len(forces.a)
         y, t = np.tile(np.concatenate([self.q, v]), (N, 1)), np.full(N, self.t)
-        return self.partials.slopes(t, y, forces, self.parameters)
+        return self.partials.slopes(t, y, forces, self.dynamics)
 
     def impulsive(self, change: Array, *impulses: Array) -> Forces:
         """Changes of velocity (N, n) with their impulses at contacts, columns and constraints; by default none."""
-        dynamics = self.partials.dynamics
+        dynamics = self.dynamics
         p = max((columns.stop for columns in dynamics.columns.values()), default=0)
         none = (np.zeros((len(change), size)) for size in (len(dynamics.contacts), p, len(dynamics.rigid)))
         return Forces(change, *(impulses or none))
@@ -125,7 +126,7 @@ class _Rows:
 
 
 def _rows(site: ImpactSite, problem: ImpactProblem) -> _Rows:
-    dynamics, terms = site.partials.dynamics, site.terms(site.v)
+    dynamics, terms = site.dynamics, site.terms(site.v)
     units = site.impulsive(problem.response_W.T)
     blocks = {"gap_dot": units.lambda_N, "slip": units.lambda_T, "constraint_dot": units.lambda_B}
     rates: dict[int, tuple[str, int]] = {}
@@ -178,7 +179,7 @@ def _coefficients(
     site: ImpactSite, problem: ImpactProblem, found: dict[str, Array], of_contact: str, of_constraint: str = ""
 ) -> Array:
     """Derivatives of a coefficient of every force element; a constraint may have none."""
-    dynamics, slopes = site.partials.dynamics, np.zeros((len(problem.elements), site.size))
+    dynamics, slopes = site.dynamics, np.zeros((len(problem.elements), site.size))
     for place, element in enumerate(problem.elements):
         if element.kind is ElementKind.CONTACT:
             slopes[place] = found[of_contact][0, dynamics.contacts.index(element.name)]
@@ -269,13 +270,13 @@ def impact_jumps(site: ImpactSite, law: AbstractImpactLaw, closed: tuple[str, ..
     StateError
         A law of one's own gives changes that are no numbers for every row.
     """
-    dynamics = site.partials.dynamics
+    dynamics = site.dynamics
     is_rough = any(name in dynamics.columns for name in dynamics.rigid)
     if is_rough and not isinstance(law, NewtonImpact | PoissonImpact):
         raise NoDerivative(
             "an impact of a mechanism with dry friction in its constraints, under this law", is_proven=False
         )
-    problem = impact_problem(dynamics.at(site.parameters), State(site.q, site.v, site.t), closed=tuple(closed))
+    problem = impact_problem(dynamics, State(site.q, site.v, site.t), closed=tuple(closed))
     change = problem_change(site, problem)
     if isinstance(law, KelvinVoigtLimit):
         of = site.slopes(site.v)

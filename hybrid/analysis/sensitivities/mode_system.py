@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hybrid.contact.table import ElementMode, ForceRow
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
 
 __all__ = ["ModeSystem", "Response", "balance_inverse"]
@@ -61,21 +61,16 @@ class ModeSystem:
     partials : Partials
     parts : tuple of ElementMode
         What every force element does.
-    parameters : mapping
-        Values that replace those of the declaration.
+    dynamics : Dynamics
+        At the values of the parameters.
     limits : mapping of str to array, (2,) or (N, 2)
         Directions of the spatial slips that vanish at the states in question, where they begin or end.
     """
 
     partials: Partials
     parts: tuple[ElementMode, ...]
-    parameters: Values
+    dynamics: Dynamics
     limits: Mapping[str, Array] = attrs.field(factory=dict)
-
-    @property
-    def dynamics(self) -> Dynamics:
-        """The mechanism."""
-        return self.partials.dynamics
 
     @property
     def offsets(self) -> tuple[int, int, int, int]:
@@ -97,7 +92,7 @@ class ModeSystem:
         Response
         """
         n = self.dynamics.n
-        terms = self.dynamics.terms(y[:, :n], y[:, n:], t=t, parameters=self.parameters)
+        terms = self.dynamics.terms(y[:, :n], y[:, n:], t=t)
         matrix, right = self._assembled(terms, len(t))
         inverse = balance_inverse(matrix, n)
         u = (inverse @ right[..., None])[..., 0]
@@ -352,5 +347,5 @@ def evaluate_point(system: ModeSystem, t: float, y: Array) -> Point:
     Point
     """
     at = system.respond(np.array([t]), np.asarray(y)[None, :])
-    found = system.partials.slopes(at.t, at.y, at.forces, system.parameters)
+    found = system.partials.slopes(at.t, at.y, at.forces, system.dynamics)
     return Point(system, at, found, system.unknown_slopes(at, found)[0])

@@ -219,7 +219,7 @@ def parameter_slopes(segment: Segment) -> Array:
     array, (S, s, n, c)
     """
     system, at = segment.system, segment.at
-    found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
+    found = system.partials.parameter(at.t, at.y, at.forces, system.dynamics)
     S, s, n, _ = segment.jacobian.shape
     return system.unknown_slopes(at, found)[:, :n].reshape(S, s, n, len(system.partials.parameters))
 
@@ -239,7 +239,7 @@ def pulled_parameters(segment: Segment, stages: Array) -> Array:
     """
     system, at = segment.system, segment.at
     n = system.dynamics.n
-    found = system.partials.parameter(at.t, at.y, at.forces, system.parameters)
+    found = system.partials.parameter(at.t, at.y, at.forces, system.dynamics)
     residual = system.residual_slopes(at, found)
     loads = np.einsum("iab,ia->ib", at.inverse[:, :n], stages.reshape(len(at.t), n))
     return np.asarray(-np.einsum("ib,ibc->c", loads, residual))
@@ -272,7 +272,7 @@ class Integrand:
 
     def values(self, at: Response) -> Array:
         """The integrand at N instants."""
-        return self.along.value(at.t, at.y, self.trajectory.parameters)
+        return self.along.value(at.t, at.y, self.trajectory.dynamics)
 
     @property
     def switches(self) -> Switches:
@@ -281,18 +281,18 @@ class Integrand:
 
     def at(self, t: float, y: Array) -> float:
         """The integrand at one state."""
-        return float(self.along.value(np.array([t]), y[None, :], self.trajectory.parameters)[0])
+        return float(self.along.value(np.array([t]), y[None, :], self.trajectory.dynamics)[0])
 
     def terminal_at(self, t: float, y: Array) -> tuple[float, Array]:
         """The terminal term and its derivatives with respect to ``(q, v, t, parameters)``."""
-        point = np.array([t]), y[None, :], self.trajectory.parameters
+        point = np.array([t]), y[None, :], self.trajectory.dynamics
         return float(self.terminal.value(*point)[0]), np.asarray(self.terminal.slope(*point)[0])
 
     def over(self, segment: Segment) -> tuple[float, Array]:
         """The integral over a segment, and the slopes (S, s, 2n + 1 + c) at its stages."""
         S = len(segment.lengths)
         values = self.values(segment.at).reshape(S, -1)
-        slopes = self.along.slope(segment.at.t, segment.at.y, self.trajectory.parameters)
+        slopes = self.along.slope(segment.at.t, segment.at.y, self.trajectory.dynamics)
         return float(np.sum(segment.weights * values)), slopes.reshape(S, values.shape[1], -1)
 
     def lost(self, event_group: EventMap, *, is_last: bool) -> Array:
@@ -333,9 +333,9 @@ class Integrand:
 
     def _greatest_rounded(self, segment: Segment, sizes: Array) -> Array:
         """Greatest slopes (z,) of the states of a segment moved by their rounding, one coordinate at a time."""
-        t, y, parameters = segment.at.t, segment.at.y, self.trajectory.parameters
+        t, y, dynamics = segment.at.t, segment.at.y, self.trajectory.dynamics
         with np.errstate(all="ignore"):  # the integrand may end beside a state
-            slopes = np.abs([self.along.slope(t, y + step, parameters) for step in np.diag(ROUNDING * sizes)])
+            slopes = np.abs([self.along.slope(t, y + step, dynamics) for step in np.diag(ROUNDING * sizes)])
         return np.asarray(np.max(np.where(np.isfinite(slopes), slopes, 0.0), axis=(0, 1)))
 
     def refusal(self, motion: Replay) -> Refusal | None:
@@ -398,7 +398,7 @@ def compiled_integrand(trajectory: Trajectory, functional: Functional, partials:
 
 def _greatest(along: CompiledExpression, trajectory: Trajectory) -> float:
     values = [
-        along.value(arc.knots, np.concatenate(arc.sample(arc.knots), axis=-1), trajectory.parameters)
+        along.value(arc.knots, np.concatenate(arc.sample(arc.knots), axis=-1), trajectory.dynamics)
         for arc in trajectory.arcs
     ]
     found = np.abs(np.concatenate([np.zeros(1), *values]))

@@ -135,9 +135,9 @@ def periodic_motion(
     >>> [round(float(abs(multiplier)), 9) for multiplier in found.multipliers]
     [0.5, 0.5]
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     shooting = Shooting.of(dynamics, section=section, drift=drift, law=law, period=period)
-    found = solve_closed(shooting, guess, dict(parameters or {}))
+    found = solve_closed(shooting, guess, dynamics)
     return found if isinstance(found, Refusal) else periodic_of(shooting, found)
 
 

@@ -159,7 +159,7 @@ def _unresolved_switches(segment: Segment, switches: Switches) -> NDArray[np.boo
     """Steps in which a switch may change sign unseen between the stages."""
     t, y = segment.at.t, segment.at.y
     zero = vanishing(switches, segment, t, y, float(segment.knots[-1] - segment.knots[0]))
-    values = np.where(zero, 0.0, switches.values(t, y, segment.system.parameters))
+    values = np.where(zero, 0.0, switches.values(t, y, segment.system.dynamics))
     tail = _tails(values.reshape(len(segment.lengths), STAGES, -1))
     return np.asarray((tail > _TAIL * np.max(np.abs(values), axis=0)).any(axis=1))
 
@@ -218,7 +218,7 @@ def _newton_step(system: ModeSystem, knots: Array, times: Array, Y: Array, start
     S, s, size = Y.shape
     n = size // 2
     at = system.respond(times.ravel(), Y.reshape(-1, size))
-    found = system.partials.state(at.t, at.y, at.forces, system.parameters)
+    found = system.partials.state(at.t, at.y, at.forces, system.dynamics)
     jacobian = system.unknown_slopes(at, found)[:, :n, :size].reshape(S, s, n, size)
     segment = Segment(
         system, knots.copy(), np.empty((S + 1, size)), at, jacobian, step_inverses(np.diff(knots), jacobian)
@@ -266,13 +266,13 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
     refusal = _coarse(trajectory) or _unfinished(trajectory)
     if refusal is not None:
         return refusal
-    arcs, law, parameters = trajectory.arcs, trajectory.law, trajectory.parameters
-    systems = [ModeSystem(partials, rows_of(trajectory.dynamics, arc.mode, arc.sides), parameters) for arc in arcs]
+    arcs, law, dynamics = trajectory.arcs, trajectory.law, trajectory.dynamics
+    systems = [ModeSystem(partials, rows_of(dynamics, arc.mode, arc.sides), dynamics) for arc in arcs]
     events = [event for event in trajectory.events if event.kind is not EventKind.WATCH]
     t = trajectory.t_start
     try:
         groups = _grouped(trajectory, events, systems)
-        site = ImpactSite(partials, parameters, t, trajectory.q_start, trajectory.v_start)
+        site = ImpactSite(partials, dynamics, t, trajectory.q_start, trajectory.v_start)
         y, opening = site.y, None
         if groups[0]:
             found = event_map(site, law, None, _beginning(systems[0], arcs[0], y), groups[0])
@@ -297,7 +297,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
                 break
             last = _ending(system, arc, t, end)
             following = None if later is None else _beginning(later, arcs[index + 1], end)
-            site = ImpactSite(partials, parameters, t, *np.split(end, 2))
+            site = ImpactSite(partials, dynamics, t, *np.split(end, 2))
             event_groups.append(attrs.evolve(event_map(site, law, last, following, here), events=here))
             y = event_groups[-1].after
     except NoDerivative as refused:
@@ -324,7 +324,7 @@ def _vanishing(system: ModeSystem, arc: Arc, end: int) -> dict[str, Array]:
     inside = arc.knots[end] + MOMENT * (arc.knots[1 if end == 0 else -2] - arc.knots[end])
     q, v = arc.sample(np.array([*arc.knots, inside]))
     slip = np.broadcast_to(
-        system.dynamics.terms(q, v, t=np.array([*arc.knots, inside]), parameters=system.parameters).slip,
+        system.dynamics.terms(q, v, t=np.array([*arc.knots, inside])).slip,
         (len(q), max(max(part.columns) for part in spatial) + 1),
     )
     found = {}

@@ -78,7 +78,7 @@ def passed_reversal(segment: Segment, following: ModeSystem) -> EventMap:
         reason = f"the equations jump where the force of {' and '.join(sorted(turned))} passes zero"
         raise NoDerivative(reason, t, is_proven=False)
     for surface in mode_surfaces(released.system):
-        largest = np.max(np.abs(surface.values(segment.at, system.parameters)))
+        largest = np.max(np.abs(surface.values(segment.at, system.dynamics)))
         if surface.kind is not GuardKind.REVERSAL and abs(surface.value(released)) <= _VANISHED * largest:
             raise NoDerivative(f"{surface.element!r} grazes: its guard ({surface.words}) touches zero there", t)
     if before.rank() != released.rank():

@@ -30,7 +30,7 @@ from hybrid.tolerances import AGREEING, CLEAR, INTEGRATED, LEAST, RANK, ROUNDING
 
 if TYPE_CHECKING:
     from hybrid.contact.impacts.impact import AbstractImpactLaw
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["Shooting", "Shot", "solve_closed"]
@@ -118,7 +118,6 @@ class Shooting:
         law: AbstractImpactLaw | None,
         period: float | str,
         parameter: str | None = None,
-        parameters: Values | None = None,
     ) -> Shooting:
         """Check the names and compile what is needed."""
         cyclic = cyclic_coordinates(dynamics)
@@ -128,40 +127,41 @@ class Shooting:
             raise StateError(f"{', '.join(wrong)} cannot drift: forces or gaps depend on it; cyclic are {known}")
         changing: tuple[str, ...] = ()
         if parameter is not None:
-            changing, _ = parameter_chain(dynamics, [parameter], parameters=parameters)
+            changing, _ = parameter_chain(dynamics, [parameter])
         compiled = None
         if section is not None:
             compiled = compile_expression(dynamics, section, parameters=changing, field="section")
         partials = partial_derivatives(dynamics, changing)
         return cls(dynamics, partials, law, compiled, tuple(drift), parameter, period)
 
-    def period_of(self, parameters: Values) -> float:
+    def period_of(self, dynamics: Dynamics) -> float:
         """The period, or its guess, at parameters."""
         if not isinstance(self.period, str):
             return float(self.period)
-        known = self.dynamics.at(parameters).values
+        known = dynamics.values
         return float(evaluate(parse_expression(self.period, known=known.keys(), field="period"), known))
 
-    def period_slope(self, parameters: Values) -> float:
+    def period_slope(self, dynamics: Dynamics) -> float:
         """Derivative of a given period with respect to the continuation's parameter."""
         if self.parameter is None or self.section is not None or not isinstance(self.period, str):
             return 0.0
-        return float(text_slopes(self.dynamics, self.period, [self.parameter], parameters=parameters)[0])
+        return float(text_slopes(dynamics, self.period, [self.parameter])[0])
 
-    def chain(self, parameters: Values) -> Array:
+    def chain(self, dynamics: Dynamics) -> Array:
         """How all parameters follow the continuation's, (c, 1)."""
         if self.parameter is None:
             return np.zeros((0, 1))
-        return parameter_chain(self.dynamics, [self.parameter], parameters=parameters)[1]
+        return parameter_chain(dynamics, [self.parameter])[1]
 
-    def shoot(self, x: Array, T: float, t: float, parameters: Values) -> Shot | Refusal:
+    def shoot(self, x: Array, T: float, t: float, dynamics: Dynamics) -> Shot | Refusal:
         """Follow one period.
 
         Parameters
         ----------
         x : array, (2n,)
         T, t : float
-        parameters : mapping
+        dynamics : Dynamics
+            At the values of the parameters.
 
         Returns
         -------
@@ -172,14 +172,14 @@ class Shooting:
         if not T > 0.0:
             return Refusal(t, f"a period of {T:.6g} was tried", is_proven=False)
         try:
-            trajectory = _followed(self.dynamics, state, t + T, self.law, parameters)
+            trajectory = _followed(dynamics, state, t + T, self.law)
             motion = replay(trajectory, self.partials)
         except (ComputationError, StateError) as error:
             tried = f"Newton's method tried the start q = {state.q}, v = {state.v}"
             return Refusal(t, f"{tried}: {error}", is_proven=False)
         if isinstance(motion, Refusal):
             return motion
-        driven = np.concatenate([np.zeros((2 * n + 1, 1)), self.chain(parameters)])
+        driven = np.concatenate([np.zeros((2 * n + 1, 1)), self.chain(dynamics)])
         first = motion.segments[0]
         free, _ = admissible(evaluate_point(first.system, float(first.knots[0]), first.states[0]))
         refusal = switch_refusal(motion, tangents_along(motion, np.concatenate([free, driven], axis=1)))
@@ -189,8 +189,8 @@ class Shooting:
         carried = along[-1, : 2 * n]
         if not np.isfinite(carried).all():
             return not_finite(motion, np.concatenate([free, driven], axis=1))
-        residual = self._residual(x, motion.end, T, t, parameters)
-        size = self._size(residual, motion, T, t, parameters)
+        residual = self._residual(x, motion.end, T, t, dynamics)
+        size = self._size(residual, motion, T, t, dynamics)
         return Shot(x, T, t, motion, carried[:, :-1], carried[:, -1], residual, size, free[: 2 * n])
 
     @property
@@ -199,16 +199,16 @@ class Shooting:
         names = self.dynamics.mechanism.coordinates
         return [index for index in range(2 * self.dynamics.n) if index >= len(names) or names[index] not in self.drift]
 
-    def _residual(self, x: Array, end: Array, T: float, t: float, parameters: Values) -> Array:
+    def _residual(self, x: Array, end: Array, T: float, t: float, dynamics: Dynamics) -> Array:
         gone = np.zeros(len(x) + 1)
         gone[self._kept] = (end - x)[self._kept]
         if self.section is None:
-            gone[-1] = T - self.period_of(parameters)
+            gone[-1] = T - self.period_of(dynamics)
         else:
-            gone[-1] = float(self.section.value(np.array([t]), x[None, :], parameters)[0])
+            gone[-1] = float(self.section.value(np.array([t]), x[None, :], dynamics)[0])
         return gone
 
-    def _size(self, residual: Array, motion: Replay, T: float, t: float, parameters: Values) -> float:
+    def _size(self, residual: Array, motion: Replay, T: float, t: float, dynamics: Dynamics) -> float:
         """The largest part of a residual, relative to the extent of the motion or to what is rounding of a state."""
         states = np.concatenate([segment.states for segment in motion.segments])
         kept, extents = self._kept, np.ptp(states, axis=0)
@@ -216,7 +216,7 @@ class Shooting:
         rounded = ROUNDING / _CLOSED * np.concatenate([np.maximum(q, T * v), np.maximum(q / T, v)])
         units = np.append(np.maximum(np.max(extents[kept], initial=LEAST), rounded), T)
         if self.section is not None:
-            slope = self.section.slope(np.array([t]), states[:1], parameters)[0, : len(rounded)]
+            slope = self.section.slope(np.array([t]), states[:1], dynamics)[0, : len(rounded)]
             units[-1] = max(float(np.abs(slope) @ np.maximum(extents, rounded)), LEAST)
         return float(np.max((np.abs(residual) / units)[[*kept, -1]]))
 
@@ -227,14 +227,14 @@ class Shooting:
         flow, kept = shot.flow, self._kept
         matrix[kept, :size] = (shot.matrix - np.eye(size))[kept]
         matrix[kept, size] = flow[kept]
-        parameters = shot.motion.trajectory.parameters
+        dynamics = shot.motion.trajectory.dynamics
         matrix[kept, size + 1] = shot.parameter[kept]
         if self.section is not None:
-            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0]
+            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], dynamics)[0]
             matrix[size, :size] = slope[:size]
-            matrix[size, size + 1] = slope[size + 1 :] @ self.chain(parameters)[:, 0]
+            matrix[size, size + 1] = slope[size + 1 :] @ self.chain(dynamics)[:, 0]
         else:
-            matrix[size, size], matrix[size, size + 1] = 1.0, -self.period_slope(parameters)
+            matrix[size, size], matrix[size, size + 1] = 1.0, -self.period_slope(dynamics)
         return matrix
 
     def correction(self, shot: Shot) -> Array:
@@ -254,8 +254,8 @@ class Shooting:
         matrix = shot.matrix
         drop = 0
         if self.section is not None:
-            flow, parameters = shot.flow, shot.motion.trajectory.parameters
-            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], parameters)[0, : len(flow)]
+            flow, dynamics = shot.flow, shot.motion.trajectory.dynamics
+            slope = self.section.slope(np.array([shot.t]), shot.x[None, :], dynamics)[0, : len(flow)]
             matrix = matrix - np.outer(flow, slope @ matrix) / (slope @ flow)
             drop = 1  # the zero that stands for the trivial multiplier
         kept = self._kept
@@ -271,7 +271,7 @@ def _basis(columns: Array) -> Array:
     return np.asarray(left[:, singular > RANK * max(float(singular[0]), LEAST)])
 
 
-def solve_closed(shooting: Shooting, guess: State, parameters: Values) -> Shot | Refusal:
+def solve_closed(shooting: Shooting, guess: State, dynamics: Dynamics) -> Shot | Refusal:
     """A closed motion by Newton's method, with shorter steps where a full one leads farther away.
 
     Parameters
@@ -279,8 +279,8 @@ def solve_closed(shooting: Shooting, guess: State, parameters: Values) -> Shot |
     shooting : Shooting
     guess : State
         Of the start; its time stays.
-    parameters : mapping
-        Values in place of the declared ones.
+    dynamics : Dynamics
+        At the values of the parameters.
 
     Returns
     -------
@@ -300,11 +300,11 @@ def solve_closed(shooting: Shooting, guess: State, parameters: Values) -> Shot |
         check_state(shooting.dynamics, guess)
     except StateError as error:
         raise StateError(f"guess: {error}") from None
-    T = shooting.period_of(parameters)
+    T = shooting.period_of(dynamics)
     if not 0.0 < T < np.inf:
         value = f", which is {T:g}" if isinstance(shooting.period, str) else ""
         raise ArgumentError(f"period must be positive and finite, not {shooting.period!r}{value}")
-    shot = shooting.shoot(np.concatenate([guess.q, guess.v]), T, guess.t, parameters)
+    shot = shooting.shoot(np.concatenate([guess.q, guess.v]), T, guess.t, dynamics)
     for _ in range(_ITERATIONS):
         if isinstance(shot, Refusal):
             return shot
@@ -313,14 +313,14 @@ def solve_closed(shooting: Shooting, guess: State, parameters: Values) -> Shot |
                 raise ComputationError(reason)
             return shot
         change = shooting.correction(shot)
-        shot = _stepped(shooting, shot, change, parameters)
+        shot = _stepped(shooting, shot, change, dynamics)
     raise ComputationError(f"Newton's method found no periodic motion in {_ITERATIONS} steps; give a closer guess")
 
 
-def _stepped(shooting: Shooting, shot: Shot, change: Array, parameters: Values) -> Shot | Refusal:
+def _stepped(shooting: Shooting, shot: Shot, change: Array, dynamics: Dynamics) -> Shot | Refusal:
     step, refused = 1.0, None
     for _ in range(_HALVINGS):
-        trial = shooting.shoot(shot.x + step * change[:-1], shot.T + step * change[-1], shot.t, parameters)
+        trial = shooting.shoot(shot.x + step * change[:-1], shot.T + step * change[-1], shot.t, dynamics)
         if isinstance(trial, Refusal):
             refused = trial
         elif trial.size < shot.size or trial.size <= _CLOSED:
@@ -358,17 +358,17 @@ def _why_not_periodic(
     if section is not None:
         times = t + duration * (np.arange(_SAMPLES) + _OFFSET) / _SAMPLES
         q, v = trajectory.sample(times)
-        states, parameters = np.concatenate([q, v], axis=-1), trajectory.parameters
+        states, dynamics = np.concatenate([q, v], axis=-1), trajectory.dynamics
         extent = np.ptp(states, axis=0)
         if np.max(extent[kept]) <= _MOVES * np.max(np.abs(states[:, kept])):
             return "the motion found stays where it is: an equilibrium has no period; give a guess farther from it"
-        slope = section.slope(np.array([t]), states[:1], parameters)[0, : len(flow)]
+        slope = section.slope(np.array([t]), states[:1], dynamics)[0, : len(flow)]
         if abs(slope @ flow) * duration <= CLEAR * (np.abs(slope) @ extent):
             return "the motion found touches the section and does not cross it; give another section"
         shifted = [times + share * duration for share in (0.0, *_SHARES)]
-        terms = [trajectory.dynamics.at(parameters).terms(q, v, t=moved) for moved in shifted]
+        terms = [trajectory.dynamics.terms(q, v, t=moved) for moved in shifted]
         found = [[getattr(item, field.name) for item in terms] for field in attrs.fields(Terms)]
-        found.append([section.value(moved, states, parameters) for moved in shifted])
+        found.append([section.value(moved, states, dynamics) for moved in shifted])
         if not all(map(_are_constant, found)):
             return "forces or surfaces, or the section, depend on time: give the period of what drives the mechanism"
     if _ends_alike(trajectory, kept):
@@ -391,7 +391,7 @@ def _ends_alike(trajectory: Trajectory, kept: Sequence[int]) -> bool:
     duration = trajectory.t - trajectory.t_start
     start = State(trajectory.q_start, trajectory.v_start, trajectory.t)
     try:
-        again = _followed(trajectory.dynamics, start, start.t + duration, trajectory.law, trajectory.parameters)
+        again = _followed(trajectory.dynamics, start, start.t + duration, trajectory.law)
     except (ComputationError, StateError):  # as where the table is no longer where the body touches it
         return False
     ends = np.concatenate([trajectory.q, trajectory.v])[kept], np.concatenate([again.q, again.v])[kept]
@@ -399,11 +399,9 @@ def _ends_alike(trajectory: Trajectory, kept: Sequence[int]) -> bool:
     return again.termination.is_complete and bool(np.max(np.abs(ends[1] - ends[0]), initial=0.0) <= AGREEING * size)
 
 
-def _followed(
-    dynamics: Dynamics, start: State, t_end: float, law: AbstractImpactLaw | None, parameters: Values
-) -> Trajectory:
+def _followed(dynamics: Dynamics, start: State, t_end: float, law: AbstractImpactLaw | None) -> Trajectory:
     """A motion; an interrupt of it is not taken for its end."""
-    trajectory = simulate(dynamics, start, t_end=t_end, law=law, parameters=parameters)
+    trajectory = simulate(dynamics, start, t_end=t_end, law=law)
     if trajectory.termination is Termination.INTERRUPTED:
         raise KeyboardInterrupt
     return trajectory

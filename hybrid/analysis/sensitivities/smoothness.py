@@ -116,7 +116,7 @@ def check_end(segment: Segment, within: float) -> None:
     for surface in mode_surfaces(segment.system):
         if surface.kind is GuardKind.REVERSAL:
             continue  # no event: the mode goes on
-        largest = float(np.max(np.abs(surface.values(segment.at, segment.system.parameters)), initial=0.0))
+        largest = float(np.max(np.abs(surface.values(segment.at, segment.system.dynamics)), initial=0.0))
         if _is_shared(segment, surface):
             if _slack(point, surface) > _NEAR * largest:
                 continue
@@ -185,7 +185,7 @@ def jump_met(name: str, switches: Switches, segment: Segment, *, with_poles: boo
     for column, changes in sign_changes(switches, segment, columns):
 
         def distance(at: Response, column: int = column) -> Array:
-            return np.abs(switches.values(at.t, at.y, segment.system.parameters)[:, column])
+            return np.abs(switches.values(at.t, at.y, segment.system.dynamics)[:, column])
 
         text = switches.texts[column]
         what = f"{divide} {text}, which" if column in switches.poles else f"{jump} where {text}"
@@ -203,11 +203,9 @@ def jump_met(name: str, switches: Switches, segment: Segment, *, with_poles: boo
 def _check_dips(segment: Segment, surface: EventSurface) -> None:
     if surface.kind is GuardKind.TOUCHDOWN and surface.part is not None:
         q, v = np.split(segment.at.y, 2, axis=1)
-        scales = scales_of(
-            segment.system.dynamics.at(segment.system.parameters), segment.at.terms, q, v, t=segment.at.t
-        )
+        scales = scales_of(segment.system.dynamics, segment.at.terms, q, v, t=segment.at.t)
         rates = np.abs(np.asarray(segment.at.terms.gap_dot)[..., surface.part.index])
-        gaps = np.abs(surface.values(segment.at, segment.system.parameters))
+        gaps = np.abs(surface.values(segment.at, segment.system.dynamics))
         is_closed = np.max(gaps) <= ROUNDING * np.max(scales.gap)
         if is_closed and np.max(rates) <= ROUNDING * np.max(scales.gap_dot):
             what = f"{surface.element!r} touches without pressing for a while: changed motions may open or press it"
@@ -220,7 +218,7 @@ def _check_dips(segment: Segment, surface: EventSurface) -> None:
 
 def _check_reversal(segment: Segment, surface: EventSurface, part: ElementMode, *, is_free: bool) -> None:
     """A bilateral force may touch zero, where its friction has a kink, but neither stay there nor meet an event."""
-    values = np.abs(surface.values(segment.at, segment.system.parameters))
+    values = np.abs(surface.values(segment.at, segment.system.dynamics))
     terms = segment.system.sizes(segment.at)[:, segment.system.place(ForceRow(part.element))]
     is_idle = values <= _IDLE * np.max(terms)
     if np.sum(segment.weights.ravel()[is_idle]) > _WHILE * (segment.knots[-1] - segment.knots[0]):
@@ -244,12 +242,12 @@ def _slack(point: Point, surface: EventSurface) -> float:
     """The guard as the motion has it, of that distribution of forces that is farthest from all bounds."""
     parts = point.system.parts
     mode, sides = Mode({part.name: part.label for part in parts}), {part.name: part.side for part in parts}
-    flow = make_flow(point.system.dynamics.at(point.system.parameters), mode, sides=sides)
+    flow = make_flow(point.system.dynamics, mode, sides=sides)
     return float(flow.guard_values(point.at.t, point.at.y.T)[flow.guards.index(surface.guard), 0])
 
 
 def _of(surface: EventSurface, segment: Segment) -> Guard:
-    return lambda at: surface.values(at, segment.system.parameters)
+    return lambda at: surface.values(at, segment.system.dynamics)
 
 
 def _touched(segment: Segment, guard: Guard) -> float | None:
@@ -261,8 +259,8 @@ def _check_start(segment: Segment, surface: EventSurface, first: ModeSystem) -> 
     """A mode that begins on its own edge is left at once by a change to one side."""
     if surface.kind not in (GuardKind.RELEASE, *CONES):
         return  # a gap that has just opened and a slip that has just begun are zero in every such motion
-    values = surface.values(segment.at, segment.system.parameters)
-    start = surface.values(first.respond(segment.knots[:1], segment.states[:1]), segment.system.parameters)
+    values = surface.values(segment.at, segment.system.dynamics)
+    start = surface.values(first.respond(segment.knots[:1], segment.states[:1]), segment.system.dynamics)
     largest = float(np.max(np.abs(values), initial=0.0))
     if abs(start[0]) <= _TOUCHED * largest:
         what = f"{surface.element!r} begins {surface.part.label.value if surface.part else ''} on the edge of that mode"
@@ -352,7 +350,7 @@ def switch_refusal(
         sizes = np.maximum(sizes, np.max(np.abs(tangents[:, :size]), axis=0))
         for name, switches, on in met[index]:
             if on.any():
-                slopes = switches.slopes(*segment.instants, segment.system.parameters)
+                slopes = switches.slopes(*segment.instants, segment.system.dynamics)
                 change = _change(slopes, tangents, sizes_of(sizes, duration))
                 critical = _critical(switches, segment, on, change, (index == 0, index == len(motion.event_groups)))
                 found += _refusals(name, switches, segment.instants[0], critical)
@@ -380,11 +378,11 @@ def _critical(switches: Switches, segment: Segment, on: Flags, change: Array, en
     jumps = np.arange(len(switches.texts)) < switches.n_jumps
     none = np.zeros((1, len(jumps)), dtype=bool)
     before, after = np.concatenate([none, on[:-1]]), np.concatenate([on[1:], none])
-    matters = switches.weights(t, y, segment.system.parameters) != 0.0
+    matters = switches.weights(t, y, segment.system.dynamics) != 0.0
     moved = (change != 0.0).any(axis=2)
     critical = moved & (jumps | before | after)
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = switches.values(t, y, segment.system.parameters)
+        values = switches.values(t, y, segment.system.dynamics)
         ratios = np.where(on[..., None], 0.0, np.abs(change) / np.abs(values)[..., None])
     for end, inside, is_free in ((0, slice(1, STAGES + 1), ends[0]), (-1, slice(-2, -STAGES - 2, -1), ends[1])):
         near = ratios[inside]
@@ -410,7 +408,7 @@ def _at_end(motion: Replay, switches: Switches, tangent: Array, sizes: Array) ->
     """What takes the derivative of the terminal term away: any switch of it that is zero, and moved."""
     segment = motion.segments[-1]
     t, y = segment.knots[-1:], segment.states[-1:]
-    slopes = switches.slopes(t, y, segment.system.parameters)
+    slopes = switches.slopes(t, y, segment.system.dynamics)
     if len(motion.event_groups) == len(motion.segments):  # the end moves along the motion until the event
         last = motion.event_groups[-1]
         change = _change(slopes, last.carried(tangent)[None], sizes)
@@ -418,5 +416,5 @@ def _at_end(motion: Replay, switches: Switches, tangent: Array, sizes: Array) ->
     else:
         change = _change(slopes, tangent[None], sizes)
     on = vanishing(switches, segment, t, y, motion.t_end - motion.trajectory.t_start)
-    matters = switches.weights(t, y, segment.system.parameters) != 0.0
+    matters = switches.weights(t, y, segment.system.dynamics) != 0.0
     return _refusals("the terminal term", switches, t, on & matters & (change != 0.0).any(axis=2))

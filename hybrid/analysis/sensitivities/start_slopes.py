@@ -24,7 +24,7 @@ from hybrid.tolerances import NOTHING, ROOT, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.event_map import Replay
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.trajectory import Trajectory
 
 __all__ = ["Directions", "base_values", "directions", "parameter_chain", "start_refusal", "text_slopes"]
@@ -78,10 +78,10 @@ def directions(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | Non
     """
     dynamics = trajectory.dynamics
     known = dynamics.mechanism.parameters
-    initial = _initial_names(dynamics, pins, trajectory.parameters)
+    initial = _initial_names(dynamics, pins)
     _check_names(names, tuple(known), initial, pins is not None)
     chosen = tuple(name for name in names if name in known)
-    changing, slopes = parameter_chain(dynamics, chosen, parameters=trajectory.parameters)
+    changing, slopes = parameter_chain(dynamics, chosen)
     chain = np.zeros((len(changing), len(names)))
     chain[:, [names.index(name) for name in chosen]] = slopes
     partials = partial_derivatives(dynamics, changing)
@@ -95,10 +95,10 @@ def directions(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | Non
     return Directions(tuple(names), partials, changes, absent)
 
 
-def _initial_names(dynamics: Dynamics, pins: Pins | None, parameters: Values) -> tuple[str, ...]:
+def _initial_names(dynamics: Dynamics, pins: Pins | None) -> tuple[str, ...]:
     if pins is None:
         return (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
-    completed = sort_pins(dynamics.at(parameters), pins)
+    completed = sort_pins(dynamics, pins)
     return (*completed.positions, *completed.velocities)
 
 
@@ -140,19 +140,17 @@ def _from_pins(
 ) -> Array:
     """Implicit differentiation of the conditions that the pins set."""
     dynamics, n = trajectory.dynamics, trajectory.dynamics.n
-    completed = sort_pins(dynamics.at(trajectory.parameters), pins)
+    completed = sort_pins(dynamics, pins)
     limits = [f"slip.{name}{axis}" for name in completed.sides for axis in ("", ".1", ".2")]
     pinned = (*completed.positions, *completed.velocities)
-    site = ImpactSite(partials, trajectory.parameters, trajectory.t_start, trajectory.q_start, trajectory.v_start)
+    site = ImpactSite(partials, dynamics, trajectory.t_start, trajectory.q_start, trajectory.v_start)
     found = {name: slopes[0] for name, slopes in site.slopes(site.v).items()}
     rights = np.zeros((2 * n, len(names)))
     for right, name in zip(rights, pinned, strict=False):  # what the constraints hold follows
         if name in names:
             right[names.index(name)] = 1.0
         elif isinstance(pins.get(name), str) and chosen and name not in limits:
-            right[[names.index(item) for item in chosen]] = text_slopes(
-                dynamics, str(pins[name]), chosen, parameters=trajectory.parameters
-            )
+            right[[names.index(item) for item in chosen]] = text_slopes(dynamics, str(pins[name]), chosen)
     held = [found[quantity][index] for quantity in ("constraint", "constraint_dot") for index in completed.independent]
     rows = np.array([*(_pinned(dynamics, found, name) for name in pinned), *held])
     return np.linalg.solve(rows[:, : 2 * n], rights - rows[:, 2 * n + 1 :] @ chain)
@@ -189,11 +187,11 @@ def base_values(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | No
     dict of str to float
     """
     dynamics = trajectory.dynamics
-    known = dynamics.at(trajectory.parameters).values
+    known = dynamics.values
     state = dict(zip(dynamics.mechanism.coordinates, trajectory.q_start, strict=True))
     state |= dict(zip(dynamics.mechanism.velocities, trajectory.v_start, strict=True))
     if pins is not None:
-        completed = sort_pins(dynamics.at(trajectory.parameters), pins)
+        completed = sort_pins(dynamics, pins)
         state = {**completed.positions, **completed.velocities}
     return {name: float(known[name] if name in known else state[name]) for name in names}
 
@@ -260,7 +258,7 @@ def _held(motion: Replay, point: Point) -> Array:
     dynamics, terms = point.system.dynamics, point.at.terms
     (y,), (t,) = point.at.y, point.at.t
     q, v = y[: dynamics.n], y[dynamics.n :]
-    scales = scales_of(dynamics.at(point.system.parameters), terms, q, v, t=t)
+    scales = scales_of(dynamics, terms, q, v, t=t)
     tolerances = Tolerances()
     activities = element_activities(dynamics, terms, scales, sides={}, tolerances=tolerances)
     closed = np.ravel(terms.gap <= tolerances.gap * scales.gap)
@@ -292,17 +290,14 @@ def _hardly_sliding(motion: Replay) -> str:
     return ""
 
 
-def parameter_chain(
-    dynamics: Dynamics, names: Sequence[str], *, parameters: Values | None = None
-) -> tuple[tuple[str, ...], Array]:
+def parameter_chain(dynamics: Dynamics, names: Sequence[str]) -> tuple[tuple[str, ...], Array]:
     """Parameters that change with the named ones, and their derivatives.
 
     Parameters
     ----------
     dynamics : Dynamics
+        A parameter to which it gives a value follows no other unless that is a text.
     names : sequence of str
-    parameters : mapping, optional
-        Values that replace those of the declaration; a replaced parameter follows no other unless it is a text.
 
     Returns
     -------
@@ -319,13 +314,13 @@ def parameter_chain(
     (('l', 'I'), [[1.0], [0.666666666667]])
     """
     build = Builder(dynamics.equations.graph)
-    resolved = _resolved(dynamics.at(parameters), build, frozenset(names))
+    resolved = _resolved(dynamics, build, frozenset(names))
     graph = build.graph()
     changing = tuple(name for name, node in resolved.items() if not graph.names([node]).isdisjoint(names))
-    return changing, _slopes(dynamics, build, [resolved[name] for name in changing], names, parameters)
+    return changing, _slopes(dynamics, build, [resolved[name] for name in changing], names)
 
 
-def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, parameters: Values | None = None) -> Array:
+def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str]) -> Array:
     """Derivatives of an expression of parameters with respect to the named ones.
 
     Parameters
@@ -335,8 +330,6 @@ def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, paramete
         The expression.
     names : sequence of str
         Parameters.
-    parameters : mapping, optional
-        Values in place of the declared ones.
 
     Returns
     -------
@@ -344,9 +337,9 @@ def text_slopes(dynamics: Dynamics, text: str, names: Sequence[str], *, paramete
         Through parameters that are declared as expressions of others, too.
     """
     build = Builder(dynamics.equations.graph)
-    resolved = _resolved(dynamics.at(parameters), build, frozenset(names))
+    resolved = _resolved(dynamics, build, frozenset(names))
     node = read(build, dynamics.mechanism.expression(text), resolved)
-    return np.asarray(_slopes(dynamics, build, [node], names, parameters)[0])
+    return np.asarray(_slopes(dynamics, build, [node], names)[0])
 
 
 def _resolved(dynamics: Dynamics, build: Builder, free: frozenset[str]) -> dict[str, int]:
@@ -363,10 +356,8 @@ def _resolved(dynamics: Dynamics, build: Builder, free: frozenset[str]) -> dict[
     return {name: resolved[name] for name in nodes}
 
 
-def _slopes(
-    dynamics: Dynamics, build: Builder, roots: Sequence[int], names: Sequence[str], parameters: Values | None
-) -> Array:
+def _slopes(dynamics: Dynamics, build: Builder, roots: Sequence[int], names: Sequence[str]) -> Array:
     nodes = dynamics.equations.parameters
     slopes = jacobian(build, roots, [nodes[name] for name in names])
     kernel = compile_kernel(build.graph(), {"slopes": slopes}, list(nodes.values()))
-    return np.array(kernel(dynamics.at(parameters).arguments)["slopes"], dtype=float)
+    return np.array(kernel(dynamics.arguments)["slopes"], dtype=float)

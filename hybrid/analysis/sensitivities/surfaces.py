@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis.sensitivities.mode_system import ModeSystem, Point, Response
     from hybrid.contact.table import ElementMode
-    from hybrid.dynamics.derive import Values
+    from hybrid.dynamics.derive import Dynamics
 
 __all__ = [
     "CONES",
@@ -289,21 +289,21 @@ class EventSurface:
     def _directions(self) -> dict[str, Array]:
         return {} if self.aim is None else {self.element: self.aim}
 
-    def values(self, at: Response, parameters: Values) -> Array:
+    def values(self, at: Response, dynamics: Dynamics) -> Array:
         """Its values (N,) along a mode."""
         if self.expression is not None:
-            return self.expression.value(at.t, at.y, parameters)
+            return self.expression.value(at.t, at.y, dynamics)
         value = self.guard.distance(ArrayView(at.terms, at.forces, self._directions))
         return np.array(np.broadcast_to(value, len(at.t)))
 
     def value(self, point: Point) -> float:
         """Its value at a point of the mode before."""
-        return float(self.values(point.at, point.system.parameters)[0])
+        return float(self.values(point.at, point.system.dynamics)[0])
 
     def slope(self, point: Point) -> Array:
         """Its derivatives with respect to ``(q, v, t, parameters)`` at a point, (2n + 1 + c,)."""
         if self.expression is not None:
-            return np.asarray(self.expression.slope(point.at.t, point.at.y, point.system.parameters)[0])
+            return np.asarray(self.expression.slope(point.at.t, point.at.y, point.system.dynamics)[0])
         return np.asarray(changes(self.guard.distance(_dual_view(point, self._directions)))[0])
 
     def rate(self, point: Point) -> float:

@@ -60,7 +60,7 @@ def compared(name, law, count, seed, vary):
         q, v = rng.normal(size=n) * 0.3, rng.normal(size=n)
         try:
             impact = resolve_impact(dynamics, State(q, v), law=law, parameters=values, closed=dynamics.contacts)
-            jumps = impact_jumps(ImpactSite(partials, values, 0.0, q, v), law, dynamics.contacts)
+            jumps = impact_jumps(ImpactSite(partials, dynamics.at(values), 0.0, q, v), law, dynamics.contacts)
         except (NoDerivative, ComputationError):
             continue
         if len(jumps) > 1 or any("further" in text for text in impact.warnings):
@@ -95,7 +95,7 @@ def test_contacts_that_hold_each_other(law):
     rod = dynamics_of("rod_two_ends")
     values = {key: float(value) for key, value in rod.mechanism.parameter_values({"mu": 0.6, "e": 0.4}).items()}
     q, v, names = np.array([0.1, 0.2, 0.1]), np.array([0.05, -1.0, 0.1]), ["mu", "e", "m"]
-    (jump,) = impact_jumps(ImpactSite(partial_derivatives(rod, names), values, 0.0, q, v), law, rod.contacts)
+    (jump,) = impact_jumps(ImpactSite(partial_derivatives(rod, names), rod.at(values), 0.0, q, v), law, rod.contacts)
     impact = resolve_impact(rod, State(q, v), law=law, parameters=values, closed=rod.contacts)
     assert [slip for (slip,) in impact.slip_after.values()] == pytest.approx([0.0, 0.0], abs=1e-12)
     assert jump.slopes[3:] == pytest.approx(by_differences(rod, law, q, v, values, names), abs=1e-7)
@@ -132,7 +132,7 @@ def test_a_spatial_contact_that_separates_has_no_impact(law):
     ball = dynamics_of("spatial_ball")
     values = {key: float(value) for key, value in ball.mechanism.parameter_values().items()}
     q, v = np.array([0, 0, 0.1, 0, 0, 0]), np.array([1.0, 0, 0.5, 0, 0, 2])
-    (jump,) = impact_jumps(ImpactSite(partial_derivatives(ball), values, 0.0, q, v), law, ball.contacts)
+    (jump,) = impact_jumps(ImpactSite(partial_derivatives(ball), ball.at(values), 0.0, q, v), law, ball.contacts)
     assert (jump.slopes == np.eye(12, 13)).all()
 
 
@@ -143,7 +143,7 @@ def test_what_is_not_computed_is_not_said_not_to_exist(law):
     values = {key: float(value) for key, value in corner.mechanism.parameter_values().items()}
     q, v = np.array([0.1, 0, 0.1, 0, 0, 0]), np.array([-1.0, 0.3, -0.5, 0, 0, 2])
     with pytest.raises(NoDerivative, match="one of them spatial") as caught:
-        impact_jumps(ImpactSite(partial_derivatives(corner), values, 0.0, q, v), law, corner.contacts)
+        impact_jumps(ImpactSite(partial_derivatives(corner), corner.at(values), 0.0, q, v), law, corner.contacts)
     assert not caught.value.is_proven
 
 
@@ -177,7 +177,7 @@ def test_an_impact_with_friction_in_a_rigid_constraint(law, x_dot, phi_dot):
     names = list(body.mechanism.parameters)
     values = {key: float(value) for key, value in body.mechanism.parameter_values().items()}
     z = np.array([1 - 0.4 * np.cos(0.7), 0, 0.7, x_dot, 0, phi_dot, 0, *(values[name] for name in names)])
-    found = impact_jumps(ImpactSite(partial_derivatives(body, names), values, 0.0, z[:3], z[3:6]), law, body.contacts)
+    found = impact_jumps(ImpactSite(partial_derivatives(body, names), body, 0.0, z[:3], z[3:6]), law, body.contacts)
 
     def after(z):
         changed = dict(zip(names, z[7:].tolist(), strict=True))

@@ -18,8 +18,9 @@ LAW = KelvinVoigtLimit()
 
 def slopes_of(dynamics, q, v, names, values=None):
     """Velocities after an impact of all contacts, with derivatives by (q, v, t, names)."""
-    parameters = {key: float(value) for key, value in dynamics.mechanism.parameter_values(values or {}).items()}
-    site = ImpactSite(partial_derivatives(dynamics, names), parameters, 0.0, np.array(q, float), np.array(v, float))
+    site = ImpactSite(
+        partial_derivatives(dynamics, names), dynamics.at(values), 0.0, np.array(q, float), np.array(v, float)
+    )
     (jump,) = impact_jumps(site, LAW, dynamics.contacts)
     return jump.y[dynamics.n :], jump.slopes[dynamics.n :]
 

@@ -237,17 +237,13 @@ def guards(mode, named, found):
     return values
 
 
-@cache
-def partials_of(name):
-    return partial_derivatives(dynamics_of(name))
-
-
-def by_sensitivity(partials, system, mode):
+def by_sensitivity(dynamics, system, mode):
     """The bordered system that derivatives of a motion solve."""
-    dynamics = partials.dynamics
     parts = rows_of(dynamics, named_mode(dynamics, mode), sides_of(mode))
     state = state_of(system)
-    found = ModeSystem(partials, parts, {}).respond(np.zeros(1), np.concatenate([state.q, state.v])[None])
+    found = ModeSystem(dynamics.once(partial_derivatives), parts, dynamics).respond(
+        np.zeros(1), np.concatenate([state.q, state.v])[None]
+    )
     values = accelerations(found.f[0, len(system.h) :])
     values |= {(name, "N"): found.forces.lambda_N[0, i] for i, name in enumerate(dynamics.contacts)}
     values |= {(name, "N"): found.forces.lambda_B[0, i] for i, name in enumerate(dynamics.rigid)}
@@ -285,8 +281,7 @@ def sampled(name, moving):
 @cache
 def answers(road, name, moving):
     """What a road gives in the sampled modes."""
-    subject = partials_of(name) if road == "sensitivity" else dynamics_of(name)
-    return [ROADS[road](subject, system_of(name, moving), mode) for mode in sampled(name, moving)]
+    return [ROADS[road](dynamics_of(name), system_of(name, moving), mode) for mode in sampled(name, moving)]
 
 
 @cache

@@ -43,8 +43,8 @@ def test_partial_derivatives_are_those_of_complex_steps(name):
     t, y = 0.3, rng.normal(size=2 * n) * 0.4
     values = {key: float(value) for key, value in dynamics.mechanism.parameter_values().items()}
     forces = Forces(*(rng.normal(size=(1, size)) for size in (n, k, p, m)))
-    state = partials.state(np.array([t]), y[None], forces, values)
-    parameter = partials.parameter(np.array([t]), y[None], forces, values)
+    state = partials.state(np.array([t]), y[None], forces, dynamics)
+    parameter = partials.parameter(np.array([t]), y[None], forces, dynamics)
     for column in range(2 * n + 1):
         step = np.zeros(2 * n + 1, dtype=complex)
         step[column] = 1j * STEP

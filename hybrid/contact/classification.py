@@ -121,7 +121,7 @@ def classify(
     terms = dynamics.terms(states.q, states.v, t=states.t)
     scales = scales_of(dynamics, terms, states.q, states.v, t=states.t)
     activities = element_activities(dynamics, terms, scales, sides=states.sides, tolerances=tolerances)
-    arrays = [np.shape(value) for value in (parameters or {}).values()]
+    arrays = [np.shape(value) for value in dynamics.given.values()]
     shape = np.broadcast_shapes(states.shape, activities.shape[:-1], *arrays)
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=tolerances.rank)

@@ -7,10 +7,12 @@ import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import derive, select, simulate, solve_state
+from hybrid import derive, select, simulate, solve_state, solve_states
+from hybrid.contact import classify
 
 PINS = {"phi": 0.4, "phi_dot": 0.5, "slip.tip": 0}
 
@@ -122,3 +124,12 @@ for edge in automaton.graph.edges(data=True):
     known = under_two_orders_of_hashes(code)
     assert known[0] == known[1]
     assert known[0].count(b"N < 0") > 4
+
+
+def test_states_are_classified_at_arrays_that_are_bound():
+    """A block on an incline holds where the static friction is that of the slope or more."""
+    block = derive(mechanisms.load("block_on_incline"))
+    friction = np.tan(np.pi / 6) * np.array([0.5, 0.9, 1.1, 2.0])
+    at_rest = solve_states(block, dict.fromkeys(("x", "y", "x_dot", "y_dot"), 0.0))
+    found = classify(block.at({"mu": friction, "mu_s": friction}), at_rest)
+    assert [found.labels[int(modes).bit_length() - 1] for modes in found.modes] == ["slide+"] * 2 + ["stick"] * 2

@@ -246,13 +246,14 @@ class NodeSystem:
         -------
         SolvedMode
         """
-        terms = self.dynamics.terms(q, v, t=t, parameters=parameters)
+        dynamics = self.dynamics.at(parameters)
+        terms = dynamics.terms(q, v, t=t)
         labels = [self.node.mode[part.name] for part in self.parts]
         activities = tuple(_ACTIVITIES[label] for label in labels)
         with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
-            scales = scales_of(self.dynamics.at(parameters), terms, q, v, t=t)
-            directed = with_limits(self.dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())
-            problem = pose(self.dynamics, directed, activities, sides={})
+            scales = scales_of(dynamics, terms, q, v, t=t)
+            directed = with_limits(dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())
+            problem = pose(dynamics, directed, activities, sides={})
         modes = tuple(self._element_mode(element) for element in problem.elements)
         scale = problem_scale(problem)
         mode = conditions(problem, modes, scale)
@@ -260,7 +261,7 @@ class NodeSystem:
         forces = x * scale.size[..., None] / scale.row
         rows: dict[str, tuple[int, ...]] = {element.name: element.rows for element in problem.elements}
         acceleration = problem.acceleration(forces)
-        return SolvedMode(self.dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
+        return SolvedMode(dynamics, terms, scales, problem, modes, scale, sides or {}, forces, acceleration, rows)
 
     def regularity(self, q: Any, v: Any, *, t: Any = 0.0) -> NDArray[np.float64]:
         """Smallest singular value of the scaled equations.

@@ -78,7 +78,7 @@ def balls(graph: Graph, roots: Sequence[int], names: Sequence[int]) -> Callable[
 def by_balls(boxes: np.ndarray) -> Callable[[], None]:
     """What a certified map evaluates at boxes of the rod: values, slopes, and values in the middle."""
     rod = derive(mechanisms.load("rod_on_incline"))
-    states = node_states(rod, axes_of("phi=0:pi", "phi_dot=-3:3"), pins=PINS, parameters={"mu": MU})
+    states = node_states(rod.at({"mu": MU}), axes_of("phi=0:pi", "phi_dot=-3:3"), pins=PINS)
     functions = sign_conditions(states).functions
     slopes = jacobian(states.build, functions, states.names).ravel().tolist()
     graph = states.build.graph()

@@ -105,7 +105,6 @@ class MotionTask:
     dynamics: Dynamics
     names: tuple[str, ...]
     pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
     t_end: float
     law: AbstractImpactLaw | None
     settings: Settings
@@ -204,9 +203,9 @@ def check_pins(task: MotionTask, rows: Array) -> None:
     for row in np.nan_to_num(rows[[0, len(rows) // 2, -1]]).tolist():  # how many there are depends on no value
         own, pins = _split(task, dict(zip(task.names, row, strict=True)))
         try:
-            dynamics = task.dynamics.at({**task.parameters, **own})
+            dynamics = task.dynamics.at(own)
         except DeclarationError:  # of this row's parameters
-            dynamics = task.dynamics.at(task.parameters)
+            dynamics = task.dynamics
         try:
             sort_pins(dynamics, {**task.pins, **pins})
         except HybridError as error:
@@ -264,7 +263,7 @@ def _allowed(task: MotionTask, rows: Array, numbers: Numbers) -> Numbers:
     def is_allowed(values: Array) -> bool:
         own, _ = _split(task, dict(zip(task.names, values, strict=True)))
         try:
-            task.dynamics.at({**task.parameters, **own})
+            task.dynamics.at(own)
         except DeclarationError:
             return False
         return True
@@ -276,7 +275,7 @@ def _allowed(task: MotionTask, rows: Array, numbers: Numbers) -> Numbers:
 
 def _side_by_side(task: MotionTask, rows: Array, progress: Callable[[int], None] | None) -> Fleet:
     varied, pins = _split(task, dict(zip(task.names, rows.T, strict=True)))
-    dynamics = task.dynamics.at(task.parameters)
+    dynamics = task.dynamics
     at_each = dynamics.at(varied)
     states = solve_states(at_each, {**task.pins, **pins})
     q, v = (np.broadcast_to(array, (len(rows), dynamics.n)) for array in (states.q, states.v))
@@ -290,7 +289,7 @@ def _follow(task: MotionTask, at: Mapping[str, float]) -> _Motion:
     try:
         if not all(map(math.isfinite, at.values())):
             raise StateError("a value is not a finite number")
-        dynamics = task.dynamics.at({**task.parameters, **own})
+        dynamics = task.dynamics.at(own)
         start = solve_state(dynamics, {**task.pins, **pins})
         motion = simulate(dynamics, start, t_end=task.t_end, law=task.law, settings=task.settings)
     except HybridError as error:

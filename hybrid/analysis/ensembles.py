@@ -30,7 +30,7 @@ from hybrid.motion import Settings
 from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from hybrid.contact import AbstractImpactLaw
@@ -117,14 +117,14 @@ def ensemble(
     >>> found.n, sum(found.counts(found.termination).values())
     (5, 5)
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     keeps = keeps_partial(on_interrupt)
-    pins, parameters = dict(pins or {}), dict(parameters or {})
-    names, rows, used = _starts(dynamics, vary, n, seed, starts, pins=pins, parameters=parameters)
+    pins = dict(pins or {})
+    names, rows, used = _starts(dynamics, vary, n, seed, starts, fixed=(*pins, *(parameters or ())))
     settings = _settings(rtol)
     if not math.isfinite(t_end) or (t_end <= 0.0 and "t" not in {*names, *pins}):
         raise StateError(f"t_end must be a time later than the start; it is {t_end}")
-    task = MotionTask(dynamics, names, pins, parameters, float(t_end), law, settings)
+    task = MotionTask(dynamics, names, pins, float(t_end), law, settings)
     check_pins(task, rows)
     begin = time.perf_counter()
     size = min(max(math.ceil(len(rows) / _SHARE), _LEAST), _LARGEST)
@@ -179,7 +179,7 @@ def _specification(task: MotionTask, rows: Array, seed: int | None, size: int) -
     """What an ensemble is of, as JSON values."""
     return {
         "kind": "ensemble",
-        **about_mechanism(task.dynamics.at(task.parameters)),
+        **about_mechanism(task.dynamics),
         "pins": about_pins(task.pins),
         "names": list(task.names),
         "n": len(rows),
@@ -200,8 +200,7 @@ def _starts(
     seed: int,
     starts: Mapping[str, Sequence[float]] | None,
     *,
-    pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
+    fixed: Collection[str],
 ) -> tuple[tuple[str, ...], Array, int | None]:
     """Names and values of what differs, and the seed."""
     if (vary is None) == (starts is None):
@@ -209,7 +208,7 @@ def _starts(
     if starts is not None:
         if n is not None:
             raise StateError("the number of given starts is that of their rows; leave n out")
-        check_axes(dynamics, [Axis(name, 0.0, 1.0) for name in starts], pins=pins, parameters=parameters, word="column")
+        check_axes(dynamics, [Axis(name, 0.0, 1.0) for name in starts], fixed=fixed, word="column")
         columns = [np.asarray(values, dtype=float) for values in starts.values()]
         if not columns or len({column.shape for column in columns}) != 1 or columns[0].ndim != 1 or not columns[0].size:
             raise StateError("starts need at least one row, and as many values of every name")
@@ -222,7 +221,7 @@ def _starts(
     axes = [Axis(name, low, high) for name, (low, high) in (vary or {}).items()]
     if not axes:
         raise StateError("give at least one range to draw from, as phi=0.2:2.9")
-    check_axes(dynamics, axes, pins=pins, parameters=parameters, word="range")
+    check_axes(dynamics, axes, fixed=fixed, word="range")
     # row by row from one stream: a draw depends on nothing but the seed and its number
     share = np.random.Generator(np.random.Philox(key=seed)).random((n, len(axes)))
     low, high = np.array([axis.low for axis in axes]), np.array([axis.high for axis in axes])

@@ -68,9 +68,7 @@ def named_branch(
     begin = {name: read_one_number(f"branch {name}", value, known) for name, value in start.items() if name in ends}
     unknown = {name: value for name, value in start.items() if name not in ends}
     if not begin:
-        return follow_branch(
-            dynamics, {}, lambda _: (dict(pins), dict(dynamics.given)), start=unknown, tolerances=tolerances
-        )
+        return follow_branch(dynamics, {}, lambda _: (dict(pins), dynamics), start=unknown, tolerances=tolerances)
     place, here = dict(begin), unknown
     branch: PostureBranch | None = None
     for name in begin:
@@ -106,19 +104,19 @@ def _followed(
     """A branch from a place over some quantities, and the posture at their ends, None if it does not come there."""
     from hybrid.dynamics.posture_branch import follow_branch
 
-    def placed(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def placed(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], Dynamics]:
         at = {**place, **dict(zip(ends, values, strict=True))}
         declared = dynamics.mechanism.parameters
         own = {key: value for key, value in at.items() if key in declared}
-        return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, {**dynamics.given, **own}
+        return {**pins, **{key: at[key] for key in at.keys() - own.keys()}}, dynamics.at(own)
 
     ranges = {name: (min(place[name], end), max(place[name], end)) for name, end in ends.items()}
     at_start = {**{name: place[name] for name in ends}, **start}
     branch = follow_branch(dynamics, ranges, placed, start=at_start, tolerances=tolerances)
     if branch is None:
         return None, None
-    own_pins, values = placed([np.full(1, end) for end in ends.values()])
-    problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
+    own_pins, own = placed([np.full(1, end) for end in ends.values()])
+    problem, _ = position_problem(own, sort_pins(own, own_pins))
     (q,), (is_reached,) = branch.solve(problem, tolerances)
     return branch, q if is_reached else None
 

@@ -391,7 +391,7 @@ def _may_jump(graph: Graph, node: int) -> bool:
     return operation == "/" or bool(fact and fact.jumps)
 
 
-def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[str, Any]) -> bool:
+def depends_on(dynamics: Dynamics, pins: Pins, name: str) -> bool:
     """Whether the unknown coordinates depend on a pin, the time or a parameter.
 
     Parameters
@@ -400,8 +400,6 @@ def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[st
     pins : Pins
     name : str
         Of a pin, a parameter, or ``t``.
-    parameters : mapping of str to float or array
-        Of a parameter its value; only that it is given counts.
 
     Returns
     -------
@@ -409,7 +407,7 @@ def depends_on(dynamics: Dynamics, pins: Pins, name: str, parameters: Mapping[st
         True for a parameter too if one that is declared as an expression of it counts.
     """
     if name in dynamics.mechanism.parameters:
-        return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(parameters[name], (2,))})
+        return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(dynamics.values[name], (2,))})
     used = dynamics.equations.names(_equations(dynamics, pins.positions))
     return name in used or (name in pins.positions and name.startswith("gap."))
 

@@ -150,7 +150,7 @@ def _place(nodes: Sequence[Array], row: int, shape: tuple[int, ...]) -> Array:
     return np.array([column[i] for column, i in zip(nodes, index, strict=True)])
 
 
-Placed = Callable[[Sequence[Array]], tuple[dict[str, Any], dict[str, Any]]]
+Placed = Callable[[Sequence[Array]], tuple[dict[str, Any], "Dynamics"]]
 
 # Nodes along each of one, two or three swept quantities. Steps of a hundredth of the sweep are mostly taken whole; the
 # answer does not hang on them, because steps that Newton's method does not like are halved.
@@ -281,7 +281,7 @@ def follow_branch(
     ranges : mapping of str to (low, high)
         The swept quantities in order.
     placed : callable
-        Gives all pins, and the parameters, for values (k,) of every swept quantity.
+        Gives all pins, and the equations at the parameters, for values (k,) of every swept quantity.
     start : mapping of str to float or str, optional
         Names the branch: values of swept quantities (by default the middles of their ranges, or where there is a
         posture near to them) and of unknown coordinates (the posture nearest to them is taken; by default that of
@@ -299,21 +299,21 @@ def follow_branch(
         A bad start, or no posture is found there.
     """
     middle = {name: (low + high) / 2 for name, (low, high) in ranges.items()}
-    own_pins, values = placed([np.full(1, value) for value in middle.values()])
-    pins = sort_pins(dynamics.at(values), own_pins)
+    own_pins, own = placed([np.full(1, value) for value in middle.values()])
+    pins = sort_pins(own, own_pins)
     unknown = [name for name in dynamics.mechanism.coordinates if name not in pins.positions]
-    named = read_start(dynamics.at(values), start or {}, unknown=unknown, swept=ranges)
+    named = read_start(own, start or {}, unknown=unknown, swept=ranges)
     if is_explicit(dynamics, pins):
         if named:
             raise StateError(f"the pins fix the posture of {dynamics.name} by linear equations: there is one branch")
         return None
-    names = tuple(name for name in ranges if depends_on(dynamics, pins, name, values))
+    names = tuple(name for name in ranges if depends_on(own, pins, name))
     place = {name: named.get(name, middle[name]) for name in names}
     nodes = [_nodes(ranges[name], place[name], _NODES.get(len(names), _FEWEST)) for name in names] or [np.zeros(1)]
     grid = [column.ravel() for column in np.meshgrid(*nodes, indexing="ij")]
     swept = dict(zip(names, grid, strict=False))
-    own_pins, values = placed([swept.get(name, np.full(grid[0].shape, middle[name])) for name in ranges])
-    problem, _ = position_problem(dynamics.at(values), sort_pins(dynamics.at(values), own_pins))
+    own_pins, own = placed([swept.get(name, np.full(grid[0].shape, middle[name])) for name in ranges])
+    problem, _ = position_problem(own, sort_pins(own, own_pins))
     if len(problem.time) != len(grid[0]):  # no quantity counts
         problem = problem.take(np.zeros(1, dtype=np.intp))
     is_named = any(name in named for name in names)

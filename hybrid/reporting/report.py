@@ -295,7 +295,7 @@ def build_report(
                 dynamics,
                 state,
                 parameters=parameters,
-                axes=None if axes is None else axes_of(dynamics, axes, parameters),
+                axes=None if axes is None else axes_of(dynamics.at(parameters), axes),
                 pins=pins,
                 tolerances=tolerances,
                 progress=progress,

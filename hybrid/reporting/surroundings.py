@@ -95,7 +95,7 @@ def surroundings(
     found = _refined(around, chosen, seconds=math.inf if axes else _MAX_SECONDS)
     if found.is_complete and can_be_traced(dynamics, found):
         try:
-            found = traced(dynamics, found, pins=held["pins"], parameters=held["parameters"], tolerances=tolerances)
+            found = traced(dynamics.at(held["parameters"]), found, pins=held["pins"], tolerances=tolerances)
         except KeyboardInterrupt:
             if not keeps_partial(on_interrupt):
                 raise

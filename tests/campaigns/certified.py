@@ -81,7 +81,7 @@ def _compare_of_catalogue(rng: np.random.Generator, tally: Tally) -> None:
         )
     except HybridError:
         return  # refused by name: contacts that are redundant, a parameter out of its range
-    plane = attrs.evolve(plane_of(dynamics, axes, **given), decides_ties=False)
+    plane = attrs.evolve(plane_of(dynamics.at(whole.parameters), axes, pins=whole.pins), decides_ties=False)
     label = f"{dynamics.name} {[(axis.name, axis.low, axis.high) for axis in axes]} {whole.pins}"
     _compare(found, lambda x, y: _sampled(plane, x, y), label, rng, tally, on_faces=0.0)
     for key, witness in found.witness.items():

@@ -81,7 +81,7 @@ def _compare(plane: Plane, rng: np.random.Generator, tally: Tally) -> None:
 
 def _compiled(plane: Plane) -> np.ndarray:
     """Regions of all cells by compiled operations, however few cells there are."""
-    given = plane_of(plane.dynamics, plane.axes, pins=plane.pins, parameters=plane.parameters, branch=plane.branch)
+    given = plane_of(plane.dynamics.at(plane.parameters), plane.axes, pins=plane.pins, branch=plane.branch)
     cells = CompiledCells(given, few=0)
     found = cells.classified(*(axis.values for axis in plane.axes))
     codes = cells.dictionary.codes(found)

@@ -113,12 +113,11 @@ def certified_friction(
     >>> Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high), found.high - found.low < 1e-12
     (True, True)
     """
-    dynamics = bound(dynamics, None)
-    pins, parameters = dict(pins or {}), dict(parameters or {})
-    over = axes_of(dynamics, over, parameters)
+    dynamics = bound(dynamics, parameters)
+    pins, over = dict(pins or {}), axes_of(dynamics, over)
     sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)
-    fixed = rest_pins(dynamics, over, pins=pins, parameters=parameters)
-    states = node_states(dynamics, over, pins=fixed, parameters=parameters)
+    fixed = rest_pins(dynamics, over, pins=pins)
+    states = node_states(dynamics, over, pins=fixed)
     if states.conditions:
         raise ComputationError("the pins fix the posture by equations that are not linear: pin coordinates instead")
     found = _enclosed(states, _coupling(states, sampled.contact), tuple(over), sampled)

@@ -15,7 +15,7 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, KNOWN, NO_POSTURE, PEN
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, placed, swept_units
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
 from hybrid.analysis.maps.plane import Sweep
 from hybrid.arguments import checks_arguments
@@ -112,15 +112,15 @@ def certified_map(
     >>> found.absent["INCONSISTENT"], found.absent["INDETERMINATE"]
     (True, True)
     """
-    dynamics = bound(dynamics, None)
-    pins, parameters = dict(pins or {}), dict(parameters or {})
-    axes = axes_of(dynamics, axes, parameters)
+    dynamics = bound(dynamics, parameters)
+    pins, axes = dict(pins or {}), axes_of(dynamics, axes)
     keeps = keeps_partial(on_interrupt)
     _check(axes, gap, max_boxes, budget)
-    states = node_states(dynamics, axes, pins=pins, parameters=parameters)
-    _check_values(dynamics, axes, pins, parameters)
-    followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
-    swept = Sweep(dynamics, axes, pins, parameters, tolerances, followed)
+    check_axes(dynamics, axes, fixed=(*pins, *(parameters or ())))
+    states = node_states(dynamics, axes, pins=pins)
+    _check_values(dynamics, axes)
+    followed = branch_over(dynamics, axes, pins=pins, start=branch, tolerances=tolerances)
+    swept = Sweep(dynamics, axes, pins, tolerances, followed)
     unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
     places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
 
@@ -161,14 +161,11 @@ def _check(axes: tuple[Axis, ...], gap: float, max_boxes: int, budget: float | N
         raise StateError(f"budget {budget:g}: it must be a positive number of seconds")
 
 
-def _check_values(
-    dynamics: Dynamics, axes: Sequence[Axis], pins: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> None:
+def _check_values(dynamics: Dynamics, axes: Sequence[Axis]) -> None:
     """Refuse parameters that leave their ranges at a corner of the box."""
     corners = np.stack(np.meshgrid(*([axis.low, axis.high] for axis in axes), indexing="ij"), axis=-1)
     for corner in corners.reshape(-1, len(axes)):
-        _, values = placed(dynamics, axes, [np.asarray(value) for value in corner], pins=pins, parameters=parameters)
-        dynamics.mechanism.check_parameters(dynamics.at({name: float(value) for name, value in values.items()}).values)
+        placed(dynamics, axes, corner.tolist(), pins={})
 
 
 @attrs.define(eq=False)

@@ -79,7 +79,7 @@ def may_vanish(states: NodeStates, functions: Sequence[int]) -> list[bool]:
     >>> from hybrid.analysis.maps.node_states import node_states
     >>> axes = [Axis.parse("phi=0:1"), Axis.parse("mu=-1:1")]
     >>> pins = {"phi_dot": 0, "slip.tip": -1}
-    >>> states = node_states(derive(mechanisms.load("rod_on_incline")), axes, pins=pins, parameters={})
+    >>> states = node_states(derive(mechanisms.load("rod_on_incline")), axes, pins=pins)
     >>> mu = states.names[1]
     >>> may_vanish(states, [mu, states.build.call("max", mu, states.build.number(0))])
     [False, True]

@@ -123,20 +123,20 @@ def compare_map(
     >>> sorted(found.shares)
     ['INCONSISTENT, strikes', 'INDETERMINATE, strikes', 'UNIQUE, agrees']
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
     KelvinVoigtLimit(damping)  # refuses what is no damping
     _check(stiffness, duration)
-    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, tolerances=tolerances)
+    plane = plane_of(dynamics, axes, pins=pins, fixed=parameters, tolerances=tolerances)
     first, second = plane.axes
     x, y = first.values[:, None], second.values[None, :]
     classified = plane.classified(x, y)
-    states, values = plane.states(x, y)
-    limit = _limit(dynamics, states, values, np.array(classified.verdict), damping, tolerances)
+    states, own = plane.states(x, y)
+    limit = _limit(own, states, np.array(classified.verdict), damping, tolerances)
     penalty = None
     if len(stiffness):
-        cells = _cells(dynamics, states, values, classified, limit, damping)
+        cells = _cells(own, states, classified, limit, damping)
         penalty = penalty_map(
             cells, places=(first.values, second.values), stiffness=stiffness, duration=duration, progress=progress
         )
@@ -176,14 +176,13 @@ class _Limits:
 def _limit(
     dynamics: Dynamics,
     states: States,
-    values: Mapping[str, Any],
     verdict: NDArray[np.uint8],
     damping: float | None,
     tolerances: Tolerances,
 ) -> _Limits:
-    terms = dynamics.terms(states.q, states.v, t=states.t, parameters=values)
+    terms = dynamics.terms(states.q, states.v, t=states.t)
     posed = pose(dynamics, terms, (Activity.RESTING,), sides={})
-    scales = scales_of(dynamics.at(values), terms, states.q, states.v, t=states.t)
+    scales = scales_of(dynamics, terms, states.q, states.v, t=states.t)
     gap_dot = np.where(np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot, 0.0, terms.gap_dot)
     gamma = np.concatenate(np.broadcast_arrays(gap_dot, terms.slip), axis=-1)
     known = np.isin(verdict, [CellVerdict.UNREACHABLE, CellVerdict.PENETRATING], invert=True)
@@ -212,7 +211,6 @@ def _limit(
 def _cells(
     dynamics: Dynamics,
     states: States,
-    values: Mapping[str, Any],
     found: Classification,
     limit: _Limits,
     damping: float | None,
@@ -230,7 +228,10 @@ def _cells(
         q=np.broadcast_to(states.q, (*shape, n)).reshape(count, n),
         v=v,
         t=np.broadcast_to(states.t, shape).reshape(count),
-        parameters={k: np.broadcast_to(np.asarray(x, dtype=float), shape).reshape(count) for k, x in values.items()},
+        parameters={
+            name: np.broadcast_to(np.asarray(dynamics.values[name], dtype=float), shape).reshape(count)
+            for name in dynamics.given
+        },
         verdict=found.verdict.reshape(count),
         mode=mode.reshape(count),
         touches=limit.touches.reshape(count),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -52,6 +52,7 @@ class Cells:
     dynamics : Dynamics
     q, v, t : array, (N, n), (N, n), (N,)
     parameters : mapping of str to array, (N,)
+        Their values differ from cell to cell.
     verdict : array of uint8, (N,)
     mode : array of int8, (N,)
         The mode of a unique motion.
@@ -85,7 +86,7 @@ class Cells:
     def slowness(self, index: NDArray[np.intp]) -> float:
         """Time that the contact takes, relative to one with ``stiffness_ratio = 1``: the longest of some cells."""
         q, v, t, values = self.at(index)
-        ratio = ContactRates.at(self.dynamics, q, v, t, values).stiffness_ratio
+        ratio = ContactRates.at(self.dynamics.at(values), q, v, t).stiffness_ratio
         return float(np.max(ratio**-0.5)) if len(index) else 1.0
 
     def runs(self, index: NDArray[np.intp], v: Array, K: float, horizon: float) -> CompliantMotions:
@@ -218,12 +219,13 @@ def rigid_motions(
     kept : array of bool, (N,)
         True where the mode's inequalities held all the way.
     """
-    dynamics, (q, v, t, parameters) = cells.dynamics, cells.at(index)
+    q, v, t, parameters = cells.at(index)
+    dynamics = cells.dynamics.at(parameters)
     kept = np.ones(len(q), dtype=bool)
     h = duration / _STEPS
 
     def rate(x: Array, u: Array, time: Array) -> tuple[Array, NDArray[np.bool_]]:
-        return _accelerations(dynamics, x, u, time, mode, parameters)
+        return _accelerations(dynamics, x, u, time, mode)
 
     with np.errstate(
         over="ignore", invalid="ignore"
@@ -239,10 +241,10 @@ def rigid_motions(
 
 
 def _accelerations(
-    dynamics: Dynamics, q: Array, v: Array, t: Array, mode: NDArray[np.int8], parameters: Mapping[str, Any]
+    dynamics: Dynamics, q: Array, v: Array, t: Array, mode: NDArray[np.int8]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Generalised accelerations of the modes, and whether their inequalities hold."""
-    at = ContactRates.at(dynamics, q, v, t, parameters)
+    at = ContactRates.at(dynamics, q, v, t)
     sign = _SIGNS[mode]
     with np.errstate(divide="ignore", invalid="ignore"):
         A = at.G[:, 0, 0] - sign * at.friction * at.G[:, 0, 1]
@@ -435,7 +437,7 @@ def _flight(cells: Cells, free: NDArray[np.intp], rigid: Array, unique: NDArray[
 def _approaching(cells: Cells, index: NDArray[np.intp], K: float) -> Array:
     """Velocities with the contact approaching beyond the separatrix (Hogan and Kristiansen 2017), its slip kept."""
     q, v, t, values = cells.at(index)
-    at = ContactRates.at(cells.dynamics, q, v, t, values)
+    at = ContactRates.at(cells.dynamics.at(values), q, v, t)
     d = at.damping if cells.damping is None else cells.damping
     A = np.abs(at.G[:, 0, 0] - np.sign(at.slip) * at.friction * at.G[:, 0, 1])
     approach = _APPROACH * (A * d - np.sqrt((A * d) ** 2 + A)) * at.c[:, 0] / (A * np.sqrt(K * at.stiffness_ratio))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
-from hybrid.analysis.maps.axes import Axis, axes_of
+from hybrid.analysis.maps.axes import Axis, axes_of, placed
 from hybrid.arguments import checks_arguments
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.limit import ContactRates, planar_limit
@@ -22,7 +22,7 @@ from hybrid.errors import ComputationError, StateError
 from hybrid.tolerances import ROUNDING, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from hybrid.dynamics.derive import Dynamics
 
@@ -144,12 +144,12 @@ def restitution_map(
     >>> bool(np.allclose(found.restitution, 1.0)), bool(np.allclose(found.absorbed, 0.0))
     (True, True)
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(
             f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"
         )
-    over, incidence = axes_of(dynamics, [over, incidence], parameters)
+    over, incidence = axes_of(dynamics, [over, incidence])
     KelvinVoigtLimit(damping)  # refuses what is no damping
     if not -math.pi / 2 < incidence.low < incidence.high < math.pi / 2:
         raise StateError(f"the incidence lies between -pi/2 and pi/2, not {incidence.low:g} to {incidence.high:g}")
@@ -157,17 +157,17 @@ def restitution_map(
         raise StateError(
             f"a sweep of {over.cells * incidence.cells:.3g} cells is beyond the limit of {MAX_CELLS:.3g}: take fewer"
         )
-    held, values = dict(pins or {}), dict(parameters or {})
-    _check_names(dynamics, over.name, held, values)
-    followed = swept_branch(dynamics, [over], pins=held, parameters=values, start=None)
-    (values if over.name in dynamics.mechanism.parameters else held)[over.name] = over.values
-    q, t = postures(dynamics, held, parameters=values, branch=followed)
+    held = dict(pins or {})
+    _check_names(dynamics, over.name, held, parameters or {})
+    followed = swept_branch(dynamics, [over], pins=held, start=None)
+    held, own = placed(dynamics, [over], [over.values], pins=held)
+    q, t = postures(own, held, branch=followed)
     q = np.broadcast_to(q, (over.cells, dynamics.n))
     reached = np.asarray(np.isfinite(q).all(axis=-1))
     if not reached.any():
         raise StateError(f"{dynamics.name}: no posture satisfies the pins over {over.name}")
     angle = incidence.values
-    at = ContactRates.at(dynamics, np.where(reached[:, None], q, 1.0), np.zeros(q.shape), t, values)
+    at = ContactRates.at(own, np.where(reached[:, None], q, 1.0), np.zeros(q.shape), t)
     if (np.abs(at.gap[reached]) > Tolerances().gap).any():
         gaps = f"gap.{dynamics.contacts[0]} is {np.min(at.gap[reached]):.6g} to {np.max(at.gap[reached]):.6g}"
         raise StateError(f"an impact needs a closed contact, but {gaps}: pin a coordinate less")
@@ -195,7 +195,7 @@ def restitution_map(
     )
 
 
-def _check_names(dynamics: Dynamics, over: str, pins: Mapping[str, Any], parameters: Mapping[str, Any]) -> None:
+def _check_names(dynamics: Dynamics, over: str, pins: Mapping[str, Any], parameters: Collection[str]) -> None:
     """Refuse what says nothing about a posture, and what is fixed twice."""
     contact = dynamics.contacts[0]
     velocities = (*dynamics.mechanism.velocities, f"gap_dot.{contact}", f"slip.{contact}")

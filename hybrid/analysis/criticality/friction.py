@@ -104,7 +104,7 @@ def _dips(f: Callable[[Array], Array], x: Array, values: Array) -> Array:
 
 
 Intervals = tuple[tuple[float, float], ...]
-Placed = Callable[[NDArray[np.float64]], tuple[Any, Any, Any]]
+Placed = Callable[[NDArray[np.float64]], tuple["Dynamics", Any, Any]]
 
 _PROBES = 33  # postures of a sweep at which contacts must be closed to count as closed over all of it
 
@@ -214,22 +214,22 @@ def critical_friction(
     >>> [(round(low, 9), round(high, 9)) for low, high in found.paradox_intervals["slide+"]]
     [(0.883862626, 1.274936304)]
     """
-    dynamics = bound(dynamics, None)
-    pins, parameters = dict(pins or {}), dict(parameters or {})
+    dynamics = bound(dynamics, parameters)
+    pins = dict(pins or {})
     contact = only_contact(dynamics, contact)
-    over = axes_of(dynamics, over, parameters)
+    over = axes_of(dynamics, over)
     if not over:
         raise StateError("give at least one quantity to sweep, as phi=0:pi")
-    check_axes(dynamics, over, pins=pins, parameters=parameters)
-    followed = swept_branch(dynamics, over, pins=pins, parameters=parameters, start=branch)
+    check_axes(dynamics, over, fixed=(*pins, *(parameters or ())))
+    followed = swept_branch(dynamics, over, pins=pins, start=branch)
 
-    def placed_at(x: NDArray[np.float64]) -> tuple[Any, Any, Any]:
-        own_pins, values = placed(dynamics, over, list(x.T), pins=pins, parameters=parameters)
-        return *postures(dynamics, own_pins, parameters=values, branch=followed), values
+    def placed_at(x: NDArray[np.float64]) -> tuple[Dynamics, Any, Any]:
+        own_pins, own = placed(dynamics, over, list(x.T), pins=pins)
+        return own, *postures(own, own_pins, branch=followed)
 
     def response(x: NDArray[np.float64]) -> ContactResponse:
-        q, t, values = placed_at(x)
-        return contact_response(dynamics, q, np.zeros(dynamics.n), contact=contact, t=t, parameters=values)
+        own, q, t = placed_at(x)
+        return contact_response(own, q, np.zeros(dynamics.n), contact=contact, t=t)
 
     def coupling(x: NDArray[np.float64]) -> NDArray[np.float64]:
         # sin^2 of the angle whose cotangent is mu_c: smooth also where G_NN or G_NT pass through zero
@@ -244,12 +244,12 @@ def critical_friction(
         swept = ", ".join(f"{axis.name} from {axis.low:g} to {axis.high:g}" for axis in over)
         raise StateError(f"no posture of {dynamics.name} can be reached over {swept}")
     intervals = _intervals(over[0], response) if len(over) == 1 else {}
-    joint = _joint(dynamics, over, placed_at)
+    joint = _joint(over, placed_at)
     if value == 0:
         return CriticalFriction(np.inf, {}, "", intervals, contact, joint=joint, branch=followed)
     at = response(place[None])
-    q, t, values = placed_at(place[None])
-    gaps = dynamics.kinematics(q, np.zeros(dynamics.n), t=t, parameters=values)["gap"]
+    own, q, t = placed_at(place[None])
+    gaps = own.kinematics(q, np.zeros(dynamics.n), t=t)["gap"]
     return CriticalFriction(
         gap=float(np.ravel(gaps[..., dynamics.contacts.index(contact)])[0]),
         minimum=float(np.ravel(at.G_NN / np.linalg.norm(at.G_NT, axis=-1))[0]),
@@ -262,11 +262,11 @@ def critical_friction(
     )
 
 
-def _joint(dynamics: Dynamics, over: Sequence[Axis], placed_at: Placed) -> JointFriction | None:
+def _joint(over: Sequence[Axis], placed_at: Placed) -> JointFriction | None:
     """The limit of all contacts that are closed over the sweep."""
     share = np.linspace(0.0, 1.0, _PROBES)
     diagonal = np.stack([axis.at(share if k % 2 == 0 else share[::-1]) for k, axis in enumerate(over)], axis=-1)
-    contacts = sliding_contacts(dynamics, *placed_at(diagonal), tolerances=Tolerances())
+    contacts = sliding_contacts(*placed_at(diagonal), tolerances=Tolerances())
     if contacts is None:
         return None
 

@@ -20,7 +20,7 @@ from hybrid.tolerances import AGREEING, NOTHING, ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
     from hybrid.tolerances import Tolerances
 
@@ -267,13 +267,12 @@ class SlidingContacts:
     def _is_rough(self, place: int) -> bool:
         return self.dynamics.dimension(self.dynamics.contacts[self.indices[place]]) > 0
 
-    def multipliers(self, q: Array, t: Any, parameters: Values) -> Array:
+    def multipliers(self, dynamics: Dynamics, q: Array, t: Any) -> Array:
         """Least multipliers (N, m) at which the minors of the members become negative.
 
         Infinite where they do not, NaN where there is no posture, or no velocity makes the contacts slip so.
         """
-        dynamics = self.dynamics
-        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t)
         response = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid)))).response
         W_N = terms.W_N[..., :, list(self.indices)]
         lead = np.broadcast_shapes(W_N.shape[:-2], terms.W_T.shape[:-2])  # gaps may be linear where tangents are not
@@ -299,13 +298,12 @@ class SlidingContacts:
         reached = np.broadcast_to(np.isfinite(q).all(axis=-1), shape)
         return np.asarray(np.where(reached[..., None], found, np.nan))
 
-    def described(self, member: int, at: Mapping[str, float], q: Array, t: Any, parameters: Values) -> JointFriction:
+    def described(self, member: int, at: Mapping[str, float], dynamics: Dynamics, q: Array, t: Any) -> JointFriction:
         """The limit at one posture (1, n), where a member's minor becomes negative."""
-        dynamics = self.dynamics
         chosen, signs = self.members[member]
         names = [dynamics.contacts[self.indices[place]] for place in chosen]
-        factor = float(np.ravel(self.multipliers(q, t, parameters)[..., member])[0])
-        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+        factor = float(np.ravel(self.multipliers(dynamics, q, t)[..., member])[0])
+        terms = dynamics.terms(q, np.zeros(dynamics.n), t=t)
         friction = {name: float(np.ravel(terms.friction[..., dynamics.contacts.index(name)])[0]) for name in names}
         words = {1: "slide+", -1: "slide-", 0: "closed"}
         return JointFriction(
@@ -396,9 +394,7 @@ def _batched(*parts: Array, own: int = 1) -> list[Array]:
     return [np.broadcast_to(part, (*lead, *part.shape[-own:])) for part in parts]
 
 
-def sliding_contacts(
-    dynamics: Dynamics, q: Array, t: Any, parameters: Values, *, tolerances: Tolerances
-) -> SlidingContacts | None:
+def sliding_contacts(dynamics: Dynamics, q: Array, t: Any, *, tolerances: Tolerances) -> SlidingContacts | None:
     """The contacts that are closed at all postures of a sweep, if several may slide jointly.
 
     Parameters
@@ -407,8 +403,6 @@ def sliding_contacts(
     q : array, (..., n)
         The postures.
     t : float or array, (...)
-    parameters : mapping
-        Values, or arrays of them, in place of the declared ones.
     tolerances : Tolerances
         ``gap`` is the largest gap of a closed contact.
 
@@ -418,7 +412,7 @@ def sliding_contacts(
         None if fewer than two contacts are closed, none of them has friction, one is spatial, or the friction of a
         rail pushes one along its normal.
     """
-    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t, parameters=parameters)
+    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t)
     with np.errstate(invalid="ignore"):
         open_ = np.any(np.abs(terms.gap) > tolerances.gap, axis=tuple(range(terms.gap.ndim - 1)))
     closed = tuple(int(index) for index in np.flatnonzero(~open_))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.analysis.maps.axes import branch_over
+from hybrid.analysis.maps.axes import branch_over, placed
 from hybrid.contact.activity import moves
 from hybrid.contact.reduction import free_motion
 from hybrid.contact.sliding import BilateralContactError, bilateral_contacts, without_rounding
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hybrid.analysis.maps.axes import Axis
     from hybrid.contact.reduction import FreeMotion
-    from hybrid.dynamics.derive import Dynamics, Values
+    from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
     from hybrid.dynamics.posture_branch import PostureBranch
 
@@ -72,9 +72,7 @@ class ContactResponse:
         return np.asarray(self.G_NN - sign * self.friction * self.G_NT[..., 0])
 
 
-def contact_response(
-    dynamics: Dynamics, q: Any, v: Any, *, contact: str, t: Any = 0.0, parameters: Values | None = None
-) -> ContactResponse:
+def contact_response(dynamics: Dynamics, q: Any, v: Any, *, contact: str, t: Any = 0.0) -> ContactResponse:
     """Evaluate the response of one contact.
 
     Parameters
@@ -83,7 +81,6 @@ def contact_response(
     q, v : array_like, (..., n)
     contact : str
     t : array_like, (...)
-    parameters : mapping of str to float or array, optional
 
     Returns
     -------
@@ -95,7 +92,7 @@ def contact_response(
     BilateralContactError
         The dry friction of a bilateral constraint pushes the contact along its normal at one of the states.
     """
-    terms = dynamics.terms(q, v, t=t, parameters=parameters)
+    terms = dynamics.terms(q, v, t=t)
     check_friction(dynamics, terms)
     check_mass(dynamics, terms, rank=Tolerances().rank)
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
@@ -107,7 +104,7 @@ def contact_response(
     normal = (motion.response @ w_N[..., None])[..., 0]
     a_free = motion.a_free
     if dynamics.elements:
-        slips = scales_of(dynamics.at(parameters), terms, q, v, t=t).slip
+        slips = scales_of(dynamics, terms, q, v, t=t).slip
         known = _known_friction(dynamics, terms, motion, w_N, normal, slips)
         a_free = a_free + (motion.response @ known[..., None])[..., 0]
     tangential = motion.response @ W_T
@@ -181,7 +178,6 @@ def postures(
     dynamics: Dynamics,
     pins: Mapping[str, Any],
     *,
-    parameters: Values | None = None,
     branch: PostureBranch | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Positions that position pins fix; velocities are zero and velocity pins are ignored.
@@ -190,7 +186,6 @@ def postures(
     ----------
     dynamics : Dynamics
     pins : mapping of str to float, str or array
-    parameters : mapping of str to float or array, optional
     branch : PostureBranch, optional
         To which they belong.
 
@@ -201,7 +196,7 @@ def postures(
     t : array, (...)
     """
     # solve_states marks a state whose velocity pins are dependent; its position is found all the same
-    states = solve_states(dynamics, at_rest(dynamics, pins, parameters), parameters=parameters, branch=branch)
+    states = solve_states(dynamics, at_rest(dynamics, pins), branch=branch)
     return states.q, states.t
 
 
@@ -210,7 +205,6 @@ def swept_branch(
     axes: Sequence[Axis],
     *,
     pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
     start: Mapping[str, Any] | None,
 ) -> PostureBranch | None:
     """The branch of postures over axes; velocity pins are ignored.
@@ -222,8 +216,6 @@ def swept_branch(
         Pins or parameters.
     pins : mapping of str to value
         What is fixed besides.
-    parameters : mapping of str to value
-        In place of the declared ones.
     start : mapping of str to value, or None
         A posture of the branch, for a choice among several.
 
@@ -232,13 +224,11 @@ def swept_branch(
     PostureBranch or None
         None where the pins fix the posture by linear equations.
     """
-    fixed = rest_pins(dynamics, axes, pins=pins, parameters=parameters)
-    return branch_over(dynamics, axes, pins=fixed, parameters=parameters, start=start)
+    fixed = rest_pins(dynamics, axes, pins=pins)
+    return branch_over(dynamics, axes, pins=fixed, start=start)
 
 
-def rest_pins(
-    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> dict[str, Any]:
+def rest_pins(dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any]) -> dict[str, Any]:
     """Pins of states at rest over axes, those of the axes left out.
 
     Parameters
@@ -246,22 +236,19 @@ def rest_pins(
     dynamics : Dynamics
     axes : sequence of Axis
         Pins or parameters.
-    pins, parameters : mapping of str to value
+    pins : mapping of str to value
         What is fixed besides.
 
     Returns
     -------
     dict of str to value
     """
-    declared = dynamics.mechanism.parameters
-    middle = {axis.name: (axis.low + axis.high) / 2 for axis in axes}
-    own = {name: value for name, value in middle.items() if name in declared}
-    values = dynamics.at({**parameters, **own}).values
-    pinned = at_rest(dynamics, {**pins, **{name: middle[name] for name in middle.keys() - own.keys()}}, values)
-    return {name: value for name, value in pinned.items() if name not in middle}
+    own_pins, middle = placed(dynamics, axes, [(axis.low + axis.high) / 2 for axis in axes], pins=pins)
+    swept = {axis.name for axis in axes}
+    return {name: value for name, value in at_rest(middle, own_pins).items() if name not in swept}
 
 
-def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | None) -> dict[str, Any]:
+def at_rest(dynamics: Dynamics, pins: Mapping[str, Any]) -> dict[str, Any]:
     """Pins of a posture at rest: the position pins given, and as many velocities pinned to 0 as they need.
 
     Parameters
@@ -269,8 +256,6 @@ def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | No
     dynamics : Dynamics
     pins : mapping of str to value
         Those of velocities are left out.
-    parameters : mapping or None
-        In place of the declared ones.
 
     Returns
     -------
@@ -278,7 +263,7 @@ def at_rest(dynamics: Dynamics, pins: Mapping[str, Any], parameters: Values | No
     """
     positions = {*dynamics.mechanism.coordinates, *(f"gap.{name}" for name in dynamics.contacts), "t"}
     kept = {name: value for name, value in pins.items() if not _is_velocity_pin(dynamics, name, positions)}
-    n_free = n_velocity_pins(dynamics.at(parameters), kept)
+    n_free = n_velocity_pins(dynamics, kept)
     return {**kept, **dict.fromkeys(dynamics.mechanism.velocities[:n_free], 0.0)}
 
 

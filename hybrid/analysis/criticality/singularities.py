@@ -95,14 +95,10 @@ class _Plane:
     contact: str
     sign: float
 
-    @property
-    def dynamics(self) -> Dynamics:
-        return self.sweep.dynamics
-
     def __call__(self, x: Array) -> Array:
         """(A_s, b) at points (..., 2) of the plane, scaled to order one; NaN where no state is reached."""
-        states, values = self.sweep.states(x[..., 0], x[..., 1])
-        at = contact_response(self.dynamics, states.q, states.v, contact=self.contact, t=states.t, parameters=values)
+        states, dynamics = self.sweep.states(x[..., 0], x[..., 1])
+        at = contact_response(dynamics, states.q, states.v, contact=self.contact, t=states.t)
         shape = x.shape[:-1]
         pair = np.stack([np.broadcast_to(at.A(self.sign), shape), np.broadcast_to(at.b, shape)], axis=-1)
         return np.where(np.broadcast_to(states.reached, shape)[..., None], pair, np.nan)
@@ -158,14 +154,14 @@ def genot_brogliato_points(
     >>> round(point.at["theta_dot"], 6), point.force.name
     (1.169079, 'UNBOUNDED')
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     contact = only_contact(dynamics, contact)
     if dynamics.dimension(contact) != 1:
         raise StateError(f"contact {contact!r} is spatial: Genot-Brogliato points are those of a planar contact")
-    over = axes_of(dynamics, over, parameters)
+    over = axes_of(dynamics, over)
     if len(over) != 2:
         raise StateError(f"give two quantities to sweep, as theta=0:pi/2 and theta_dot=0:3; got {len(over)}")
-    sweep = plane_of(dynamics, over, pins=pins, parameters=parameters, branch=branch)
+    sweep = plane_of(dynamics, over, pins=pins, fixed=parameters, branch=branch)
     found: list[tuple[tuple[float, ...], GenotBrogliatoPoint]] = []
     for sign, mode in ((1.0, ContactMode.SLIDE_PLUS), (-1.0, ContactMode.SLIDE_MINUS)):
         plane = _Plane(sweep, contact, sign)
@@ -225,12 +221,12 @@ def _newton(f: Callable[[Array], Array], x: Array, width: Array) -> tuple[Array,
 
 
 def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | None:
-    states, values = plane.sweep.states(*x)
+    states, dynamics = plane.sweep.states(*x)
     state = State(states.q, states.v, float(states.t), states.sides)
-    slip = _slip_sign(plane, state, values)
+    slip = _slip_sign(plane, dynamics, state)
     if slip == -plane.sign:
         return None
-    flow = _linear_flow(plane, state, values)
+    flow = _linear_flow(plane, dynamics, state)
     ordered = _eigenvalues(flow)
     rates = np.array(ordered)
     is_real = bool(np.all(np.abs(rates.imag) <= ROUNDING * np.abs(rates)))
@@ -245,23 +241,23 @@ def _point(plane: _Plane, x: Array, mode: ContactMode) -> GenotBrogliatoPoint | 
     return GenotBrogliatoPoint(at, state, mode, flow, ordered, is_node, force, exponent, limit)
 
 
-def _slip_sign(plane: _Plane, state: State, values: Mapping[str, Any]) -> float:
+def _slip_sign(plane: _Plane, dynamics: Dynamics, state: State) -> float:
     """Sign of the slip, or of the side from which it vanishes; 0 at rest."""
     if plane.contact in state.sides:
         return float(np.sign(state.sides[plane.contact][0]))
-    terms = plane.dynamics.terms(state.q, state.v, t=state.t, parameters=values)
-    scales = scales_of(plane.dynamics.at(values), terms, state.q, state.v, t=state.t)
-    columns = plane.dynamics.columns[plane.contact]
+    terms = dynamics.terms(state.q, state.v, t=state.t)
+    scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
+    columns = dynamics.columns[plane.contact]
     slip = terms.slip[columns]
     return float(np.sign(slip[0])) if moves(slip, scales.slip[columns], Tolerances()) else 0.0
 
 
-def _linear_flow(plane: _Plane, state: State, values: Mapping[str, Any]) -> Array:
+def _linear_flow(plane: _Plane, dynamics: Dynamics, state: State) -> Array:
     def pair(q: Array, v: Array, t: Array) -> Array:
-        at = contact_response(plane.dynamics, q, v, contact=plane.contact, t=t, parameters=values)
+        at = contact_response(dynamics, q, v, contact=plane.contact, t=t)
         return np.stack(np.broadcast_arrays(at.A(plane.sign), at.b), axis=-1)
 
-    here = contact_response(plane.dynamics, state.q, state.v, contact=plane.contact, t=state.t, parameters=values)
+    here = contact_response(dynamics, state.q, state.v, contact=plane.contact, t=state.t)
     r = here.normal - plane.sign * here.friction * here.tangential[..., 0]
     step = np.multiply.outer(_STEPS, _OFFSETS)[..., None]
     forward = pair(state.q + step * state.v, state.v + step * here.a_free, state.t + step[..., 0])

@@ -256,8 +256,8 @@ def refined_fractions(
     >>> {region: round(share, 5) for region, share in found.mode_fractions.items()}
     {'slide+': 0.44126, 'free': 0.43426, 'free|slide+': 0.08009, 'none': 0.04439}
     """
-    dynamics = bound(dynamics, None)
-    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
+    dynamics = bound(dynamics, parameters)
+    plane = plane_of(dynamics, axes, pins=pins, fixed=parameters, branch=branch, tolerances=tolerances)
     lines = Lines.of(plane, is_first_inner=_is_first_inner(dynamics, plane.axes))
     cuts = _events(lines)
     if not accuracy > 0.0:

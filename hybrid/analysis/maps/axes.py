@@ -12,13 +12,12 @@ from hybrid.arguments import checks_arguments
 from hybrid.declaration import evaluate, parse_expression
 from hybrid.declaration.names import suggestion
 from hybrid.dynamics import pin_names
-from hybrid.dynamics.derive import bound
 from hybrid.dynamics.posture_branch import PostureBranch, follow_branch
 from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -140,9 +139,7 @@ class Axis:
         return np.asarray(self.low * (1.0 - share) + self.high * share)
 
 
-def axes_of(
-    dynamics: Dynamics, axes: Sequence[Axis | str], parameters: Mapping[str, Any] | None = None
-) -> tuple[Axis, ...]:
+def axes_of(dynamics: Dynamics, axes: Sequence[Axis | str]) -> tuple[Axis, ...]:
     """Axes as they are given, texts read by :meth:`Axis.parse`.
 
     Parameters
@@ -150,8 +147,6 @@ def axes_of(
     dynamics : Dynamics
         Its parameters may stand in the ends.
     axes : sequence of Axis or str
-    parameters : mapping of str to float or str, optional
-        Values that replace the declared ones.
 
     Returns
     -------
@@ -167,31 +162,23 @@ def axes_of(
     >>> import mechanisms
     >>> from hybrid import derive
     >>> rod = derive(mechanisms.load("rod_on_incline"))
-    >>> axes_of(rod, ["mu=0:2*mu:3"], {"mu": "3/4"})
+    >>> axes_of(rod.at({"mu": "3/4"}), ["mu=0:2*mu:3"])
     (Axis(name='mu', low=0.0, high=1.5, n=3),)
     """
     if all(isinstance(axis, Axis) for axis in axes):
         return tuple(axis for axis in axes if isinstance(axis, Axis))
-    values = bound(dynamics, parameters).values
-    return tuple(axis if isinstance(axis, Axis) else Axis.parse(axis, values=values) for axis in axes)
+    return tuple(axis if isinstance(axis, Axis) else Axis.parse(axis, values=dynamics.values) for axis in axes)
 
 
-def check_axes(
-    dynamics: Dynamics,
-    axes: Sequence[Axis],
-    *,
-    pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
-    word: str = "axis",
-) -> None:
+def check_axes(dynamics: Dynamics, axes: Sequence[Axis], *, fixed: Collection[str], word: str = "axis") -> None:
     """Refuse axes that are no pin and no parameter, or that something else fixes.
 
     Parameters
     ----------
     dynamics : Dynamics
     axes : sequence of Axis
-    pins, parameters : mapping of str to value
-        What is fixed besides.
+    fixed : collection of str
+        Pins and parameters that are given a value besides.
     word : str, optional
         What they are to those who gave them.
 
@@ -215,7 +202,7 @@ def check_axes(
             raise StateError(f"{word} {name}: no such pin or parameter; {hint} are {', '.join(known)}")
         if names.count(name) > 1:
             raise StateError(f"{word} {name} is given twice")
-        if name in pins or name in parameters:
+        if name in fixed:
             raise StateError(f"{word} {name} is also given a value; remove one")
 
 
@@ -239,35 +226,31 @@ def swept_units(dynamics: Dynamics, axes: Sequence[Axis]) -> dict[str, str]:
 def placed(
     dynamics: Dynamics,
     axes: Sequence[Axis],
-    values: Sequence[NDArray[np.float64]],
+    values: Sequence[float | NDArray[np.float64]],
     *,
     pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Pins and parameters with the axes put at arrays of values.
+) -> tuple[dict[str, Any], Dynamics]:
+    """Pins and equations with the axes put at values.
 
     Parameters
     ----------
     dynamics : Dynamics
     axes : sequence of Axis
-    values : sequence of array
+    values : sequence of float or array
         One for every axis; they broadcast against each other.
-    pins, parameters : mapping of str to value
+    pins : mapping of str to value
         What is fixed besides.
 
     Returns
     -------
-    pins, parameters : dict of str to value
-        Of the parameters those that are given or follow from an axis.
+    pins : dict of str to value
+    dynamics : Dynamics
+        At the values of the parameters that are swept.
     """
     at = {axis.name: value for axis, value in zip(axes, values, strict=True)}
     declared = dynamics.mechanism.parameters
-    changed = {**parameters, **{name: value for name, value in at.items() if name in declared}}
-    resolved = dynamics.at(changed).values
-    return (
-        {**pins, **{name: value for name, value in at.items() if name not in declared}},
-        {name: resolved[name] for name in changed},
-    )
+    swept = {name: value for name, value in at.items() if name in declared}
+    return {**pins, **{name: at[name] for name in at.keys() - swept.keys()}}, dynamics.at(swept)
 
 
 def branch_over(
@@ -275,7 +258,6 @@ def branch_over(
     axes: Sequence[Axis],
     *,
     pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
     start: Mapping[str, Any] | None,
     tolerances: Tolerances = Tolerances(),
 ) -> PostureBranch | None:
@@ -285,7 +267,7 @@ def branch_over(
     ----------
     dynamics : Dynamics
     axes : sequence of Axis
-    pins, parameters : mapping of str to value
+    pins : mapping of str to value
         What is fixed besides.
     start : mapping of str to value, or None
         A posture of the branch, for a choice among several.
@@ -297,8 +279,8 @@ def branch_over(
         None where the pins fix the posture by linear equations.
     """
 
-    def at(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], dict[str, Any]]:
-        return placed(dynamics, axes, values, pins=pins, parameters=parameters)
+    def at(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], Dynamics]:
+        return placed(dynamics, axes, values, pins=pins)
 
     ranges = {axis.name: (axis.low, axis.high) for axis in axes}
     return follow_branch(dynamics, ranges, at, start=start, tolerances=tolerances)

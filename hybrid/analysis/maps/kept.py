@@ -110,7 +110,7 @@ def specification(plane: Sweep) -> dict[str, Any]:
     branch = None if plane.branch is None else about_pins(plane.branch.start)
     return {
         "kind": "map",
-        **about_mechanism(plane.dynamics.at(dict(plane.parameters))),
+        **about_mechanism(plane.dynamics),
         "pins": about_pins(plane.pins),
         "axes": [attrs.asdict(axis) for axis in plane.axes],
         "branch": branch,

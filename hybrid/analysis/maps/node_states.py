@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
-from hybrid.analysis.maps.axes import Axis, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, placed
 from hybrid.contact.known_numbers import known_number
 from hybrid.declaration import parse_expression
 from hybrid.declaration.tree import read, read_with_definitions
@@ -84,16 +83,14 @@ def number_node(build: Builder, value: float) -> int:
     return build.number(Fraction(value) if known is None else known)
 
 
-def node_states(
-    dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> NodeStates:
+def node_states(dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, Any]) -> NodeStates:
     """Solve pins for the coordinates and velocities, as nodes.
 
     Parameters
     ----------
     dynamics : Dynamics
     axes : sequence of Axis
-    pins, parameters : mapping of str to float or str
+    pins : mapping of str to float or str
         What is fixed besides.
 
     Returns
@@ -103,32 +100,27 @@ def node_states(
     Raises
     ------
     StateError, DeclarationError
-        Bad axes, pins or parameters.
+        Bad pins, or parameters out of their ranges in the middle of the axes.
     """
-    check_axes(dynamics, axes, pins=pins, parameters=parameters)
     for name, value in pins.items():
         if not isinstance(value, str):
             read_one_number(f"pin {name}", value, {})
-    middles = [np.asarray((axis.low + axis.high) / 2) for axis in axes]
-    at, values = placed(dynamics, axes, middles, pins=pins, parameters=parameters)
-    bound = dynamics.at({**dynamics.given, **{name: float(value) for name, value in values.items()}})
+    at, middle = placed(dynamics, axes, [(axis.low + axis.high) / 2 for axis in axes], pins=pins)
     sorted_pins = sort_pins(
-        bound, {name: value if isinstance(value, str) else float(value) for name, value in at.items()}
+        middle, {name: value if isinstance(value, str) else float(value) for name, value in at.items()}
     )
     build = Builder(dynamics.equations.graph)
     axis_nodes = {axis.name: build.name(axis.name) for axis in axes}
-    known = _parameters(build, dynamics, parameters, axis_nodes)
+    known = _parameters(build, dynamics, axis_nodes)
     texts = {name: value for name, value in pins.items() if isinstance(value, str)}
     solver = _Solver(dynamics, build, tuple(axes), sorted_pins, known, texts)
     return solver.solved()
 
 
-def _parameters(
-    build: Builder, dynamics: Dynamics, parameters: Mapping[str, Any], axis_nodes: Mapping[str, int]
-) -> dict[int, int]:
+def _parameters(build: Builder, dynamics: Dynamics, axis_nodes: Mapping[str, int]) -> dict[int, int]:
     """Nodes of the values of all parameters; expressions of a replaced one follow it."""
     declared: Mapping[str, Any] = {name: item.value for name, item in dynamics.mechanism.parameters.items()}
-    given = {**declared, **dynamics.given, **parameters}
+    given = {**declared, **dynamics.given}
     found: dict[str, int] = {name: node for name, node in axis_nodes.items() if name in given}
     texts: dict[str, Expression] = {}
     for name, value in given.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -45,7 +45,6 @@ class Sweep:
     axes : tuple of Axis
     pins : mapping of str to value
         What is fixed besides the axes.
-    parameters : mapping of str to float or str
     tolerances : Tolerances
     branch : PostureBranch or None
         Of postures, to which all states belong; None where the pins fix the posture by linear equations.
@@ -56,27 +55,19 @@ class Sweep:
     dynamics: Dynamics
     axes: tuple[Axis, ...]
     pins: Mapping[str, Any]
-    parameters: Mapping[str, Any]
     tolerances: Tolerances
     branch: PostureBranch | None = None
     decides_ties: bool = True
 
-    def states(self, *at: NDArray[np.float64]) -> tuple[States, dict[str, Any]]:
-        """States and parameter values at values of the two axes that broadcast against each other."""
-        pins, values = placed(self.dynamics, self.axes, at, pins=self.pins, parameters=self.parameters)
-        states = solve_states(self.dynamics, pins, parameters=values, branch=self.branch, tolerances=self.tolerances)
-        return states, values
+    def states(self, *at: NDArray[np.float64]) -> tuple[States, Dynamics]:
+        """States, and the equations, at values of the two axes that broadcast against each other."""
+        pins, dynamics = placed(self.dynamics, self.axes, at, pins=self.pins)
+        return solve_states(dynamics, pins, branch=self.branch, tolerances=self.tolerances), dynamics
 
     def classified(self, *at: NDArray[np.float64]) -> Classification:
         """Verdicts and consistent modes there, in the broadcast shape."""
-        states, values = self.states(*at)
-        found = classify(
-            self.dynamics,
-            states,
-            parameters=values,
-            tolerances=self.tolerances,
-            decide_ties=self.decides_ties,
-        )
+        states, dynamics = self.states(*at)
+        found = classify(dynamics, states, tolerances=self.tolerances, decide_ties=self.decides_ties)
         shape = np.broadcast_shapes(*(value.shape for value in at))
         if found.verdict.shape == shape:
             return found
@@ -90,14 +81,12 @@ class Sweep:
 
     def verdict(self, *at: float) -> str | None:
         """The verdict at one value of every axis; None where there is no state."""
-        values = [np.asarray(value) for value in at]
-        pins, parameters = placed(self.dynamics, self.axes, values, pins=self.pins, parameters=self.parameters)
-        bound = self.dynamics.at({name: float(value) for name, value in parameters.items()})
+        pins, dynamics = placed(self.dynamics, self.axes, list(map(float, at)), pins=self.pins)
         given = {name: value if isinstance(value, str) else float(value) for name, value in pins.items()}
         start = None if self.branch is None else dict(self.branch.start)
         try:
-            state = solve_state(bound, given, branch=start, tolerances=self.tolerances)
-            return select(bound, state, tolerances=self.tolerances).verdict.name
+            state = solve_state(dynamics, given, branch=start, tolerances=self.tolerances)
+            return select(dynamics, state, tolerances=self.tolerances).verdict.name
         except (StateError, ComputationError):
             return None
 
@@ -131,7 +120,7 @@ def plane_of(
     axes: Sequence[Axis | str],
     *,
     pins: Mapping[str, Any] | None,
-    parameters: Mapping[str, Any] | None,
+    fixed: Collection[str] | None = None,
     branch: Mapping[str, Any] | None = None,
     tolerances: Tolerances = Tolerances(),
 ) -> Sweep:
@@ -142,8 +131,10 @@ def plane_of(
     dynamics : Dynamics
     axes : sequence of Axis or str
         Two. As texts, such as ``"phi=0:pi:100"``, they are read by :meth:`Axis.parse`.
-    pins, parameters : mapping of str to value, or None
+    pins : mapping of str to value, or None
         What is fixed besides.
+    fixed : collection of str, optional
+        Parameters that are given a value, and so are not swept.
     branch : mapping of str to value, optional
         A posture of the branch, for a choice among several.
     tolerances : Tolerances, optional
@@ -157,13 +148,12 @@ def plane_of(
     StateError
         There are not two axes, or one is no pin or parameter, or is fixed.
     """
-    pins, parameters = dict(pins or {}), dict(parameters or {})
-    axes = axes_of(dynamics, axes, parameters)
+    pins, axes = dict(pins or {}), axes_of(dynamics, axes)
     if len(axes) != 2:
         raise StateError(f"give two axes, as phi=0:pi:400 and phi_dot=-3:3:400; got {len(axes)}")
-    check_axes(dynamics, axes, pins=pins, parameters=parameters)
-    followed = branch_over(dynamics, axes, pins=pins, parameters=parameters, start=branch, tolerances=tolerances)
-    return Sweep(dynamics, axes, pins, parameters, tolerances, followed)
+    check_axes(dynamics, axes, fixed=(*pins, *(fixed or ())))
+    followed = branch_over(dynamics, axes, pins=pins, start=branch, tolerances=tolerances)
+    return Sweep(dynamics, axes, pins, tolerances, followed)
 
 
 @attrs.define(eq=False)

@@ -150,7 +150,7 @@ def cell_source(plane: Sweep) -> CellSource:
         raise NotRecordable("postures are found by iteration")
     if surface_kinks(plane.dynamics) is not None:
         raise NotRecordable("surfaces have kinks, which are looked for cell by cell")
-    states = node_states(plane.dynamics, plane.axes, pins=plane.pins, parameters=plane.parameters)
+    states = node_states(plane.dynamics, plane.axes, pins=plane.pins)
     rates = turn_nodes(states.build, equations.roots, equations.coordinates)
     turns = _at(states, [int(node) for nodes in rates.values() for node in nodes])
     if states.conditions or states.build.graph().names(turns.tolist()):
@@ -239,7 +239,7 @@ def recorded_cell(source: CellSource, sample: tuple[float, float]) -> CellRecord
     _require_definite(source, terms, numbers)
     equations, tolerances = plane.dynamics.equations, plane.tolerances
     q, v, t = known(equations.coordinates), known(equations.velocities), known([equations.time])[0]
-    dynamics = plane.dynamics.at(plane.parameters)
+    dynamics = plane.dynamics
     scales = scales_of(dynamics, terms, q, v, t=t)
     sides = source.states.pins.sides
     activities = element_activities(dynamics, terms, scales, sides=sides, tolerances=tolerances)

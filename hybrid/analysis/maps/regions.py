@@ -109,9 +109,9 @@ def region_map(
     >>> {name: round(share, 2) for name, share in found.verdict_fractions.items()}
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     keeps = keeps_partial(on_interrupt)
-    plane = plane_of(dynamics, axes, pins=pins, parameters=parameters, branch=branch, tolerances=tolerances)
+    plane = plane_of(dynamics, axes, pins=pins, fixed=parameters, branch=branch, tolerances=tolerances)
     cells = plane.axes[0].cells * plane.axes[1].cells
     if cells > MAX_CELLS:
         raise StateError(
@@ -169,7 +169,7 @@ def _kept(
         known = attrs.evolve(map_of(data, folder), branch=plane.branch, units=swept_units(plane.dynamics, plane.axes))
         if known.boundaries or not with_boundaries:
             return known
-        return traced(plane.dynamics, known, pins=plane.pins, parameters=plane.parameters, tolerances=plane.tolerances)
+        return traced(plane.dynamics, known, pins=plane.pins, tolerances=plane.tolerances)
     with kept_tasks(folder, about) as kept:
         failures, is_decided = _decided(partial(decide_kept, plane, kept, engine, progress=progress), keeps=keeps)
         fill_from(kept, draft, plane)  # all that is there, whenever an interrupt came
@@ -197,7 +197,6 @@ def traced(
     region_map: RegionMap,
     *,
     pins: Mapping[str, Any],
-    parameters: Mapping[str, Any],
     tolerances: Tolerances = Tolerances(),
 ) -> RegionMap:
     """A finished map with the curves between its regions.
@@ -207,7 +206,7 @@ def traced(
     dynamics : Dynamics
     region_map : RegionMap
         Complete.
-    pins, parameters, tolerances
+    pins, tolerances
         Those that the map was made of.
 
     Returns
@@ -215,7 +214,7 @@ def traced(
     RegionMap
         The same one with ``boundaries``.
     """
-    plane = Sweep(dynamics, region_map.axes, pins, parameters, tolerances, region_map.branch)
+    plane = Sweep(dynamics, region_map.axes, pins, tolerances, region_map.branch)
     dictionary = RegionCodes(list(region_map.labels))
     codes = dictionary.codes(Classification(region_map.verdict, region_map.modes, region_map.labels, region_map.margin))
     return attrs.evolve(region_map, boundaries=trace_boundaries(plane, codes, dictionary))

@@ -211,7 +211,7 @@ class _Batch:
 
     def contact(self, q: Array, v: Array, s: Array) -> tuple[ContactRates, Array]:
         """Contact terms, and the normal force where the contact presses."""
-        at = ContactRates.at(self.dynamics, q, v, self.start + s / math.sqrt(self.stiffness), self.parameters)
+        at = ContactRates.at(self.dynamics.at(self.parameters), q, v, self.start + s / math.sqrt(self.stiffness))
         d, K = at.damping if self.damping is None else self.damping, self.stiffness * at.stiffness_ratio
         return at, -K * at.gap - 2 * d * np.sqrt(K) * at.gap_dot
 
@@ -299,8 +299,9 @@ def compliant_motions(
     """
     count = len(q)
     values = {name: np.broadcast_to(dynamics.values[name], (count,)) for name in dynamics.given}
-    at = ContactRates.at(dynamics, q, v, t, values)
-    gap_dot, slip = _velocities(dynamics.at(values), q, v, t)
+    own = dynamics.at(values)
+    at = ContactRates.at(own, q, v, t)
+    gap_dot, slip = _velocities(own, q, v, t)
     presses = (gap_dot < 0) | ((gap_dot == 0) & (at.c[:, 0] < 0))
     slides = np.where(slip > 0, _PLUS, np.where(slip < 0, _MINUS, _STICK))
     lengths = StepLengths.of(at, at.damping if damping is None else np.full(count, damping))

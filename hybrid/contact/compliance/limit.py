@@ -24,7 +24,7 @@ from hybrid.errors import ComputationError
 from hybrid.tolerances import CLEAR, ROUNDING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -308,9 +308,8 @@ class ContactRates:
     stiffness_ratio: Array
 
     @classmethod
-    def at(cls, dynamics: Dynamics, q: Array, v: Array, t: Array, parameters: Mapping[str, Any]) -> ContactRates:
+    def at(cls, dynamics: Dynamics, q: Array, v: Array, t: Array) -> ContactRates:
         """Evaluate at states, (N, n)."""
-        dynamics = dynamics.at(parameters)
         terms = dynamics.terms(q, v, t=t)
         motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
         count, n = q.shape

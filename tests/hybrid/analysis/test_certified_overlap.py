@@ -23,7 +23,7 @@ MOST = 50_000  # boxes of a search; it takes a fifth
 
 @pytest.fixture(scope="module")
 def reader():
-    states = node_states(dynamics_of("rod_on_incline"), AXES, pins={"slip.tip": 0}, parameters={})
+    states = node_states(dynamics_of("rod_on_incline"), AXES, pins={"slip.tip": 0})
     return box_reader(states, sign_conditions(states), lambda x: np.empty((len(x), 0)))
 
 

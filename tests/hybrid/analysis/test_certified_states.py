@@ -18,7 +18,7 @@ REGIONS = {(True, True): {"free"}, (True, False): {"slide-"}, (False, True): {"f
 
 @pytest.fixture(scope="module")
 def reader():
-    states = node_states(dynamics_of("rod_on_incline"), AXES, pins={"slip.tip": -1}, parameters={})
+    states = node_states(dynamics_of("rod_on_incline"), AXES, pins={"slip.tip": -1})
     return box_reader(states, sign_conditions(states), lambda x: np.empty((len(x), 0)))
 
 

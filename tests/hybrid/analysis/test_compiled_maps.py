@@ -40,10 +40,7 @@ def classified(plane, *, few=0):
 @pytest.mark.parametrize(("slip", "side"), [(0, 0), ("+0", 1), ("-0", -1)])
 def test_every_cell_of_a_rod_is_that_of_the_closed_form(mu, epsilon, slip, side):
     plane = plane_of(
-        dynamics_of("rod_on_incline"),
-        ROD_AXES,
-        pins={"slip.tip": slip},
-        parameters={"mu": mu, "epsilon": epsilon},
+        dynamics_of("rod_on_incline").at({"mu": mu, "epsilon": epsilon}), ROD_AXES, pins={"slip.tip": slip}
     )
     found, n_general = classified(plane)
     dictionary = RegionCodes(list(found.labels))
@@ -96,7 +93,7 @@ def random_plane(dynamics, rng, cells):
     axes = [Axis(name, *span, cells) for name, span in zip(chosen, spans, strict=True)]
     fixed = {name: value for name, value in pins.items() if name not in chosen}
     try:
-        plane = plane_of(dynamics, axes, pins=fixed, parameters={})
+        plane = plane_of(dynamics, axes, pins=fixed)
         first, second = (axis.values[:: max(1, cells // 5)] for axis in axes)
         found = attrs.evolve(plane, decides_ties=False).classified(first[:, None], second[None, :])
     except (StateError, DeclarationError):
@@ -146,16 +143,15 @@ def test_a_million_cells_of_every_mechanism(name):
     ],
 )
 def test_cells_that_are_decided_differently_get_recordings_of_their_own(name, axes, pins):
-    plane = plane_of(dynamics_of(name), axes, pins=pins, parameters={})
+    plane = plane_of(dynamics_of(name), axes, pins=pins)
     assert compared(plane) < 0.02 * 90**2
 
 
 def test_what_is_close_to_a_tie_is_left_to_the_general_method():
     """A block on an incline as steep as its friction: sticking and sliding down have the same force."""
     axes = [Axis("g", 1, 2, 6), Axis("m", 1, 2, 6)]
-    plane = plane_of(
-        dynamics_of("block_on_incline"), axes, pins=RESTING, parameters={"mu": "tan(alpha)/2", "mu_s": "tan(alpha)"}
-    )
+    block = dynamics_of("block_on_incline").at({"mu": "tan(alpha)/2", "mu_s": "tan(alpha)"})
+    plane = plane_of(block, axes, pins=RESTING)
     assert compared(plane) == 36
 
 

@@ -33,7 +33,7 @@ def test_contacts_respond_to_scaled_coordinates_as_to_the_declared_ones():
     dynamics = dynamics_of("oblique_rod")
     axes = [Axis("theta", -1.5, 1.5), Axis("psi", 0, 6)]
     fixed = {name: value for name, value in PINS.items() if name != "psi"}
-    states = node_states(dynamics, axes, pins=fixed, parameters={})
+    states = node_states(dynamics, axes, pins=fixed)
     motion, given = motion_equations(states), dynamics.equations
     rows = [
         *(motion.M, motion.h[None], motion.W_N, motion.W_T),

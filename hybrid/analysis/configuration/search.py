@@ -84,11 +84,11 @@ def singular_configurations(
     >>> point.kind.value
     'transversal crossing'
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     from scipy.optimize import least_squares
 
     low, high = sides(dynamics, box)
-    space = ConfigurationSpace(dynamics.at(parameters), t, reach)
+    space = ConfigurationSpace(dynamics, t, reach)
     from_where = spread(low, high, starts)
     rows = independent_rows(space, from_where)
     found: list[SingularPoint] = []
@@ -261,9 +261,9 @@ def configuration_curves(
     >>> len(found.curves)
     2
     """
-    dynamics = bound(dynamics, None)
+    dynamics = bound(dynamics, parameters)
     low, high = sides(dynamics, box)
-    space = ConfigurationSpace(dynamics.at(parameters), t)
+    space = ConfigurationSpace(dynamics, t)
     postures = spread(low, high, starts)
     freedom = space.n - len(independent_rows(space, postures))
     if freedom != 1:

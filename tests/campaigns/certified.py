@@ -74,14 +74,14 @@ def _compare_of_catalogue(rng: np.random.Generator, tally: Tally) -> None:
         width = axis.width * 10 ** rng.uniform(-1.5, 0)
         low = axis.low + rng.random() * (axis.width - width)
         axes.append(attrs.evolve(axis, low=low, high=low + width))
-    given = {"pins": whole.pins, "parameters": whole.parameters}
+    given = {"pins": whole.pins, "parameters": whole.dynamics.given}
     try:
         found = certified_map(
             dynamics, axes=[attrs.evolve(axis, n=None) for axis in axes], gap=GAP, max_boxes=BOXES, **given
         )
     except HybridError:
         return  # refused by name: contacts that are redundant, a parameter out of its range
-    plane = attrs.evolve(plane_of(dynamics.at(whole.parameters), axes, pins=whole.pins), decides_ties=False)
+    plane = attrs.evolve(plane_of(whole.dynamics, axes, pins=whole.pins), decides_ties=False)
     label = f"{dynamics.name} {[(axis.name, axis.low, axis.high) for axis in axes]} {whole.pins}"
     _compare(found, lambda x, y: _sampled(plane, x, y), label, rng, tally, on_faces=0.0)
     for key, witness in found.witness.items():

@@ -117,7 +117,7 @@ def ensemble(
     >>> found.n, sum(found.counts(found.termination).values())
     (5, 5)
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=(*(vary or ()), *(starts or ())))
     keeps = keeps_partial(on_interrupt)
     pins = dict(pins or {})
     names, rows, used = _starts(dynamics, vary, n, seed, starts, fixed=(*pins, *(parameters or ())))

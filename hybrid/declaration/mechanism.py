@@ -129,14 +129,17 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         return units_of(self, self._read, self._scope, self._parameters.ordered)
 
     @explains_arguments
-    def parameter_values(self, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def parameter_values(
+        self, overrides: Mapping[str, Any] | None = None, swept: Collection[str] = ()
+    ) -> dict[str, Any]:
         """Return the value of every parameter.
 
         Parameters
         ----------
         overrides : mapping of str to float, array (...) or str, optional
-            Values that replace those of the declaration; a text is an expression of other parameters. Parameters
-            that are expressions of a replaced one follow it.
+            Values that replace declared ones; a text is an expression of other parameters. What follows one is renewed.
+        swept : collection of str
+            Parameters still to come: ranges of what follows them are not checked.
 
         Returns
         -------
@@ -149,7 +152,7 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
             For an unknown name, a value that is not finite, or one that makes a friction coefficient negative or
             leaves any other range; with all of them.
         """
-        return self._parameters.values(overrides or {})
+        return self._parameters.values(overrides or {}, swept)
 
     @explains_arguments
     def check_parameters(self, values: Mapping[str, Any]) -> None:
@@ -164,8 +167,7 @@ class Mechanism(AbstractMechanism, AbstractDisplayed):
         ------
         DeclarationError
         """
-        problems = self._parameters.violations(values)
-        if problems:
+        if problems := self._parameters.violations(values):
             raise DeclarationError(problems)
 
     @checks_arguments

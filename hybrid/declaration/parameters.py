@@ -105,12 +105,14 @@ class Parameters:
         """As declared, every parameter after those that it uses."""
         return {name: self.given[name] for name in self.order}
 
-    def values(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    def values(self, overrides: Mapping[str, Any], swept: Collection[str] = ()) -> dict[str, Any]:
         """Return all values after replacing some; see ``Mechanism.parameter_values``.
 
         Parameters
         ----------
         overrides : mapping of str to float, array (...) or str
+        swept : collection of str
+            Parameters whose values are still to come: ranges of what follows them are not checked.
 
         Returns
         -------
@@ -124,12 +126,15 @@ class Parameters:
         if texts:
             given, order = self._reordered(texts)
         values: dict[str, Any] = {**self.defaults, **replaced}
-        changed = set(replaced)
+        changed, open_ = set(replaced), set(swept)
         for name in order:
             item = given[name]
             if isinstance(item, Expression) and (name in texts or (name not in changed and changed & item.names)):
                 values[name] = evaluate(item, values)
                 changed.add(name)
+                if open_ & item.names:
+                    open_.add(name)
+        changed -= open_
         problems = _not_finite_first(given, values, changed) or self.violations(values, changed=changed)
         if problems:
             raise DeclarationError(problems)

@@ -5,7 +5,7 @@ Where what is asked of a mechanism meets its derived equations and the values of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -85,13 +85,15 @@ class Dynamics(AbstractDisplayed):
         return _bound, (self.mechanism, dict(self.given))
 
     @explains_arguments
-    def at(self, parameters: Values | None) -> Dynamics:
+    def at(self, parameters: Values | None, *, swept: Collection[str] = ()) -> Dynamics:
         """The same equations at values of the parameters, which everything that is asked of them then takes.
 
         Parameters
         ----------
         parameters : mapping of str to array_like or str, or None
             Values that replace those of the declaration, or those that were bound before.
+        swept : collection of str
+            Parameters whose values are still to come: ranges of what follows them are not checked.
 
         Returns
         -------
@@ -113,7 +115,7 @@ class Dynamics(AbstractDisplayed):
         if parameters is None or parameters == {}:
             return self
         given = {**self.given, **parameters}
-        return attrs.evolve(self, given=given, values=self.mechanism.parameter_values(given))
+        return attrs.evolve(self, given=given, values=self.mechanism.parameter_values(given, swept))
 
     def once(self, make: Callable[..., Made], *key: Hashable, depends_on_values: bool = False) -> Made:
         """``make(self, *key)``, computed at the first call and kept.
@@ -387,8 +389,7 @@ def derive(mechanism: Mechanism) -> Dynamics:
     (2.0, -19.62)
     """
     equations = equations_of(mechanism)
-    graph, arguments = equations.graph, equations.arguments
-    quantities = equations.terms()
+    graph, arguments, quantities = equations.graph, equations.arguments, equations.terms()
     return Dynamics(
         mechanism=mechanism,
         equations=equations,
@@ -426,13 +427,14 @@ def _compile_turns(equations: Equations) -> Kernel:
     return compile_kernel(build.graph(), found, equations.arguments)
 
 
-def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:
+def bound(dynamics: Dynamics, parameters: Values | None, *, swept: Collection[str] = ()) -> Dynamics:
     """The equations at values of the parameters, as :meth:`Dynamics.at`; what is not derived is refused.
 
     Parameters
     ----------
     dynamics : Dynamics
-    parameters : mapping of str to array_like or str, or None
+    parameters, swept
+        As for :meth:`Dynamics.at`.
 
     Returns
     -------
@@ -445,4 +447,4 @@ def bound(dynamics: Dynamics, parameters: Values | None) -> Dynamics:
     >>> bound(derive(mechanisms.load("rod_on_incline")), {"mu": 0.7}).values["mu"]
     0.7
     """
-    return dynamics.at(parameters)
+    return dynamics.at(parameters, swept=swept)

@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import Functional, build_automaton, derive, sensitivity, simulate, solve_state, solve_states
+from hybrid import (
+    Axis,
+    DeclarationError,
+    Functional,
+    build_automaton,
+    derive,
+    ensemble,
+    mechanism_from_toml,
+    region_map,
+    sensitivity,
+    simulate,
+    solve_state,
+    solve_states,
+)
 from hybrid.automaton.export import to_json
 from hybrid.cli import main
 from hybrid.motion import load, save
@@ -40,6 +53,29 @@ def test_a_given_expression_follows_an_axis(capsys, command):
     else:
         assert found["absent"]["INDETERMINATE"] is True
         assert found["absent"]["INCONSISTENT"] is True
+
+
+BLOCK = """
+name = "block"
+coordinates = ["x", "y"]
+parameters = { e = 0.5, mu = 0.9 }
+dynamics = { kinetic = "(x_dot**2 + y_dot**2)/2", potential = "10*y" }
+contact = [{ name = "c", gap = "y", tangent = "x", friction = "mu", restitution = "e" }]
+"""
+
+
+def test_ranges_are_those_of_the_values_that_come():
+    # 2 mu is no restitution at the declared friction, but over the axis, and of what is drawn
+    block, rest = derive(mechanism_from_toml(BLOCK)), {"x": 0, "y": 0, "y_dot": 0}
+    axes = [Axis("x_dot", -1, 1, 4), Axis("mu", 0.1, 0.4, 4)]
+    found = region_map(block, axes=axes, pins=rest, parameters={"e": "2*mu"})
+    assert found.mode_fractions == {"slide+": 0.5, "slide-": 0.5}
+    drawn = ensemble(
+        block, vary={"mu": (0.1, 0.4)}, pins={**rest, "x_dot": 1}, parameters={"e": "2*mu"}, n=4, t_end=0.1
+    )
+    assert np.allclose(drawn.end[:, 3], 1 - drawn.starts[:, 0])  # mu g t
+    with pytest.raises(DeclarationError, match=r"restitution: must lie between 0 and 1"):
+        region_map(block, axes=[axes[0], Axis("mu", 0.1, 0.6, 4)], pins=rest, parameters={"e": "2*mu"})
 
 
 def test_a_given_expression_follows_what_a_derivative_varies(capsys):

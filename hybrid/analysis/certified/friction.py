@@ -15,7 +15,7 @@ from hybrid.analysis.certified.motion_equations import motion_equations
 from hybrid.analysis.certified.tape import Tape, tape_of
 from hybrid.analysis.criticality.friction import critical_friction
 from hybrid.analysis.criticality.response import rest_pins
-from hybrid.analysis.maps.axes import axes_of
+from hybrid.analysis.maps.axes import axes_of, names_of
 from hybrid.analysis.maps.node_states import NodeStates, node_states
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
@@ -113,7 +113,7 @@ def certified_friction(
     >>> Fraction(found.low) <= Fraction(4, 3) <= Fraction(found.high), found.high - found.low < 1e-12
     (True, True)
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(over))
     pins, over = dict(pins or {}), axes_of(dynamics, over)
     sampled = critical_friction(dynamics, over=over, pins=pins, contact=contact, parameters=parameters)
     fixed = rest_pins(dynamics, over, pins=pins)

@@ -15,7 +15,7 @@ from hybrid.analysis.certified.bounds import CLOSED_KEYS, KNOWN, NO_POSTURE, PEN
 from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
-from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, placed, swept_units
+from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, names_of, placed, swept_units
 from hybrid.analysis.maps.node_states import node_states
 from hybrid.analysis.maps.plane import Sweep
 from hybrid.arguments import checks_arguments
@@ -112,7 +112,7 @@ def certified_map(
     >>> found.absent["INCONSISTENT"], found.absent["INDETERMINATE"]
     (True, True)
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(axes))
     pins, axes = dict(pins or {}), axes_of(dynamics, axes)
     keeps = keeps_partial(on_interrupt)
     _check(axes, gap, max_boxes, budget)

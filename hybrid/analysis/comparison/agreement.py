@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.comparison.penalty_map import Cells, PenaltyMap, penalty_map
+from hybrid.analysis.maps.axes import names_of
 from hybrid.analysis.maps.plane import plane_of
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
@@ -123,7 +124,7 @@ def compare_map(
     >>> sorted(found.shares)
     ['INCONSISTENT, strikes', 'INDETERMINATE, strikes', 'UNIQUE, agrees']
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(axes))
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(f"{dynamics.name}: a comparison map needs one planar contact and no other friction")
     KelvinVoigtLimit(damping)  # refuses what is no damping

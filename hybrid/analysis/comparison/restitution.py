@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import postures, swept_branch
-from hybrid.analysis.maps.axes import Axis, axes_of, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, names_of, placed
 from hybrid.arguments import checks_arguments
 from hybrid.contact.compliance.law import KelvinVoigtLimit
 from hybrid.contact.compliance.limit import ContactRates, planar_limit
@@ -144,7 +144,7 @@ def restitution_map(
     >>> bool(np.allclose(found.restitution, 1.0)), bool(np.allclose(found.absorbed, 0.0))
     (True, True)
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of([over, incidence]))
     if len(dynamics.contacts) != 1 or dynamics.dimension(dynamics.contacts[0]) != 1 or len(dynamics.columns) != 1:
         raise ComputationError(
             f"{dynamics.name}: restitution over incidence needs one planar contact, no other friction"

@@ -23,7 +23,7 @@ from hybrid.analysis.criticality.response import (
     postures,
     swept_branch,
 )
-from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, placed
+from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, names_of, placed
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.derive import bound
@@ -214,7 +214,7 @@ def critical_friction(
     >>> [(round(low, 9), round(high, 9)) for low, high in found.paradox_intervals["slide+"]]
     [(0.883862626, 1.274936304)]
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(over))
     pins = dict(pins or {})
     contact = only_contact(dynamics, contact)
     over = axes_of(dynamics, over)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.criticality.response import contact_response, only_contact
-from hybrid.analysis.maps.axes import Axis, axes_of
+from hybrid.analysis.maps.axes import Axis, axes_of, names_of
 from hybrid.analysis.maps.plane import Sweep, plane_of
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import moves
@@ -154,7 +154,7 @@ def genot_brogliato_points(
     >>> round(point.at["theta_dot"], 6), point.force.name
     (1.169079, 'UNBOUNDED')
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(over))
     contact = only_contact(dynamics, contact)
     if dynamics.dimension(contact) != 1:
         raise StateError(f"contact {contact!r} is spatial: Genot-Brogliato points are those of a planar contact")

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.maps.axes import Axis
+from hybrid.analysis.maps.axes import Axis, names_of
 from hybrid.analysis.maps.plane import Code, RegionCodes, Sweep, plane_of
 from hybrid.analysis.maps.transitions import Transitions, transitions
 from hybrid.arguments import checks_arguments
@@ -256,7 +256,7 @@ def refined_fractions(
     >>> {region: round(share, 5) for region, share in found.mode_fractions.items()}
     {'slide+': 0.44126, 'free': 0.43426, 'free|slide+': 0.08009, 'none': 0.04439}
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(axes))
     plane = plane_of(dynamics, axes, pins=pins, fixed=parameters, branch=branch, tolerances=tolerances)
     lines = Lines.of(plane, is_first_inner=_is_first_inner(dynamics, plane.axes))
     cuts = _events(lines)

@@ -17,7 +17,7 @@ from hybrid.errors import StateError
 from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -137,6 +137,20 @@ class Axis:
         """
         share = np.asarray(share, dtype=float)
         return np.asarray(self.low * (1.0 - share) + self.high * share)
+
+
+def names_of(axes: Iterable[Axis | str]) -> frozenset[str]:
+    """Names of what axes sweep, those of texts before they are read.
+
+    Parameters
+    ----------
+    axes : iterable of Axis or str
+
+    Returns
+    -------
+    frozenset of str
+    """
+    return frozenset(axis.name if isinstance(axis, Axis) else str(axis).partition("=")[0].strip() for axis in axes)
 
 
 def axes_of(dynamics: Dynamics, axes: Sequence[Axis | str]) -> tuple[Axis, ...]:

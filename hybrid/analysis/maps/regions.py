@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 
 from hybrid.analysis.kept_tasks import kept_tasks
-from hybrid.analysis.maps.axes import Axis, swept_units
+from hybrid.analysis.maps.axes import Axis, names_of, swept_units
 from hybrid.analysis.maps.boundaries import Boundary, trace_boundaries
 from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, fill
 from hybrid.analysis.maps.kept import decide_kept, fill_from, specification
@@ -109,7 +109,7 @@ def region_map(
     >>> {name: round(share, 2) for name, share in found.verdict_fractions.items()}
     {'UNIQUE': 0.88, 'INDETERMINATE': 0.07, 'INCONSISTENT': 0.04}
     """
-    dynamics = bound(dynamics, parameters)
+    dynamics = bound(dynamics, parameters, swept=names_of(axes))
     keeps = keeps_partial(on_interrupt)
     plane = plane_of(dynamics, axes, pins=pins, fixed=parameters, branch=branch, tolerances=tolerances)
     cells = plane.axes[0].cells * plane.axes[1].cells

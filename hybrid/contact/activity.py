@@ -12,7 +12,7 @@ import numpy as np
 
 from hybrid.contact.modes import ActiveElement
 from hybrid.contact.table import force_elements
-from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of
+from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of, unit_vectors
 from hybrid.dynamics.scales import scales_of, without_rounding
 from hybrid.errors import StateError
 from hybrid.numbered import NumberedEnum
@@ -252,8 +252,8 @@ def moves(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tol
 
 
 def _moves(kind: Arithmetic, slip: Sequence[Any], scale: Sequence[Any], tolerances: Tolerances) -> Any:
-    speed = abs(slip[0]) if len(slip) == 1 else kind.root(kind.total(value * value for value in slip))
-    return speed > tolerances.velocity * kind.largest(scale)
+    # the largest of its parts, as of the scale: the square of a small one is none
+    return kind.largest([abs(value) for value in slip]) > tolerances.velocity * kind.largest(scale)
 
 
 def tangential_activity(slip: NDArray[np.float64], scale: NDArray[np.float64], tolerances: Tolerances) -> Any:
@@ -440,5 +440,5 @@ def _direction(
         direction = terms.slip[..., columns]
     else:
         return None
-    unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+    unit = unit_vectors(direction)
     return (_number(unit[..., 0]), _number(unit[..., 1]))

@@ -379,3 +379,19 @@ def _least_by_rows(lines: list[list[float]]) -> float:
     shares = ([abs(x) / sizes[j] for j, x in enumerate(line) if x and j != i] for i, line in enumerate(lines))
     beside = list(map(operator.truediv, map(sum, shares), sizes))
     return 1.0 - max(beside, default=0.0) if math.isfinite(sum(beside)) else -math.inf  # a maximum may pass over NaN
+
+
+def unit_vectors(directions: Any) -> NDArray[np.float64]:
+    """Directions of length one, whatever their size: squares of small numbers are none, and of large ones infinite.
+
+    Parameters
+    ----------
+    directions : array_like, (..., d)
+
+    Returns
+    -------
+    array, (..., d)
+        NaN where a direction is zero.
+    """
+    scaled = directions / np.max(np.abs(directions), axis=-1, keepdims=True)
+    return np.asarray(scaled / np.linalg.norm(scaled, axis=-1, keepdims=True))

@@ -13,6 +13,7 @@ from hybrid.analysis.criticality.joint import determinants, first_below
 from hybrid.arguments import checks_arguments
 from hybrid.contact.activity import Activity
 from hybrid.contact.reduction import free_motion
+from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.errors import StateError
 from hybrid.tolerances import RANK
 
@@ -146,7 +147,7 @@ def _slip_direction(state: NumericState, contact: NumericContact) -> Array:
     slip = np.asarray(contact.slip)
     if contact.name in state.sides:
         slip = np.where(slip.any(axis=-1, keepdims=True), slip, np.array(state.sides[contact.name]))
-    return np.asarray(slip / np.linalg.norm(slip, axis=-1, keepdims=True))
+    return unit_vectors(slip)
 
 
 def least_factor(G: Array, pushed: Array) -> tuple[Array, list[tuple[int, ...]]]:

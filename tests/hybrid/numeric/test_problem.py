@@ -217,3 +217,20 @@ def test_frozen_values_are_copied():
     with pytest.raises(ValueError, match="read-only"):
         contact.W_N[0] = 3.0
     assert attrs.evolve(contact, name="toe").W_N[0] == 1.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e155, 1e300])
+def test_a_slip_in_space_counts_by_its_direction_alone(size):
+    # its squares are zero or infinite; by the law, a_N = (G_NN + G_NT . lambda_T/lambda_N) lambda_N + b
+    def found(slip, friction):
+        contact = NumericContact(
+            "tip", W_N=[0, 1, 0.42], zeta_N=0.9, W_T=[[1, 0], [0, 0], [0.91, 0.01]], zeta_T=[-0.4, 0],
+            slip=slip, friction=friction,
+        )  # fmt: skip
+        return select(NumericState(M=np.diag([1, 1, 1 / 3]), h=[0, -1, 0], contacts=(contact,)))
+
+    A, b = 1 + 3 * 0.42**2 - 1.5 * 3 * 0.42 * (0.6 * 0.91 + 0.8 * 0.01), -0.1
+    (branch,) = found([0.6 * size, 0.8 * size], 1.5).branches
+    assert branch.lambda_N["tip"] == pytest.approx(-b / A, rel=1e-12)
+    assert branch.lambda_T["tip"] == pytest.approx([-1.5 * 0.6 * -b / A, -1.5 * 0.8 * -b / A], rel=1e-12)
+    assert found([size, 0.0], 1.5).verdict.name == "INCONSISTENT"  # 1 + 3*0.42**2 < 1.5*3*0.42*0.91, and b < 0

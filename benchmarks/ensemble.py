@@ -26,7 +26,7 @@ ranges = {"phi": (0.15, 3.0), "phi_dot": (-1.5, 1.5), "slip.tip": (-1, 1)}
 ensemble(rod, vary=ranges, n=100, seed=2, t_end=1.0, rtol=1e-9)
 start = time.process_time()
 found = ensemble(rod, vary=ranges, n=n, seed=1, t_end=1.0, rtol=1e-9)
-print(time.process_time() - start, sum(found.handed_over.values()))
+print(time.process_time() - start, sum(found.singled_out.values()))
 """
 ALONE = """
 import sys, time, mechanisms, numpy as np
@@ -59,8 +59,8 @@ def measured(code: str, n: int, tree: Path, **variables: str) -> tuple[float, in
     done = subprocess.run(
         [sys.executable, "-c", code, str(n)], cwd=tree, env=environment, capture_output=True, text=True, check=True
     )
-    seconds, handed_over = done.stdout.split()[-2:]
-    return float(seconds) / n, int(handed_over)
+    seconds, singled_out = done.stdout.split()[-2:]
+    return float(seconds) / n, int(singled_out)
 
 
 def main() -> None:
@@ -75,9 +75,9 @@ def main() -> None:
             trees[f"simulate of {sys.argv[3]}"] = (ALONE, SINGLE, tree)
         try:
             best: dict[str, float] = {}
-            handed_over = 0
+            singled_out = 0
             for _ in range(rounds):
-                seconds, handed_over = measured(TOGETHER, n, HERE)
+                seconds, singled_out = measured(TOGETHER, n, HERE)
                 best["ensemble"] = min(best.get("ensemble", seconds), seconds)
                 for name, (code, size, place) in trees.items():
                     seconds, _ = measured(code, size, place)
@@ -87,7 +87,7 @@ def main() -> None:
             if len(sys.argv) > 3:
                 subprocess.run(["git", "worktree", "remove", "--force", tree], cwd=HERE, check=True)
     in_all = f"{n * best['ensemble']:.2f} s of processor in all"
-    print(f"{n} motions, {in_all}, {handed_over} handed over; best of {rounds} rounds")
+    print(f"{n} motions, {in_all}, {singled_out} handed over; best of {rounds} rounds")
     print(f"  compiled once and kept: {compiled:.1f} s")
     for name, seconds in best.items():
         print(f"  {name:<32} {1e6 * seconds:8.1f} us a motion   {seconds / best['ensemble']:6.1f}")

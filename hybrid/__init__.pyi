@@ -104,8 +104,8 @@ from .errors import (
 )
 from .motion import (
     Arc as Arc,
+    ElasticRealisation as ElasticRealisation,
     Event as Event,
-    HandOver as HandOver,
     MotionTree as MotionTree,
     Penalty as Penalty,
     Prefer as Prefer,

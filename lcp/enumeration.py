@@ -340,7 +340,7 @@ def _float_pieces(problem: LCP, tolerance: float) -> tuple[list[Piece], bool, bo
             if piece is not None and len(piece.vertices):
                 pieces.append(piece)
             is_certain = is_certain and not is_doubtful(leaf) and (piece is None or len(piece.vertices) > 0)
-            is_literal = is_literal and not _meets_zero(leaf)
+            is_literal = is_literal and not _has_zero(leaf)
     except PivotLimitError:
         is_certain = False
     return pieces, is_certain, is_literal
@@ -353,7 +353,7 @@ def _deciding_numbers(leaf: Face[float] | Refuted[float]) -> list[float]:
     return [abs(row[j]) for row in rows for j in places]
 
 
-def _meets_zero(leaf: Face[float] | Refuted[float]) -> bool:
+def _has_zero(leaf: Face[float] | Refuted[float]) -> bool:
     return any(number <= leaf.dictionary.tolerance for number in _deciding_numbers(leaf))
 
 

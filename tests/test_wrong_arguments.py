@@ -348,7 +348,7 @@ def test_numbers_of_other_libraries_are_numbers(number):
         return of / 2
 
     assert float(halves(number)) == 1.0
-    assert select(ROD, STATE, standing_budget=number).verdict is Verdict.UNIQUE
+    assert select(ROD, STATE, cover_budget=number).verdict is Verdict.UNIQUE
 
 
 def test_a_column_of_a_table_is_a_sequence_and_no_number():
@@ -357,8 +357,8 @@ def test_a_column_of_a_table_is_a_sequence_and_no_number():
         return sum(of)
 
     assert total(pd.Series([1e6, 1e7])) == total(np.array([1e6, 1e7])) == total([1e6, 1e7]) == 1.1e7
-    with pytest.raises(ArgumentError, match="standing_budget must be a number, not a Series"):
-        select(ROD, STATE, standing_budget=pd.Series([2.0, 3.0]))
+    with pytest.raises(ArgumentError, match="cover_budget must be a number, not a Series"):
+        select(ROD, STATE, cover_budget=pd.Series([2.0, 3.0]))
 
 
 def test_a_failure_inside_is_not_blamed_on_the_arguments():

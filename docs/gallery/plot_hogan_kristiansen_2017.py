@@ -108,7 +108,7 @@ p = factors(1.5)[0]
 b = theta_dot**2 * np.sin(1) - 1
 w_crit = (abs(p) * delta - np.sqrt(p**2 * delta**2 + 4 * abs(p))) / 2 * b / (abs(p) * np.sqrt(K))
 two = {"theta": 1, "theta_dot": theta_dot, "slip.tip": 1}
-limit = resolve(rod, solve_state(rod, two), method=KelvinVoigtLimit(delta / 2), parameters={"mu": 1.5})
+limit = resolve(rod, solve_state(rod, two), law=KelvinVoigtLimit(delta / 2), parameters={"mu": 1.5})
 ours["w_crit"] = limit.critical_approach / (w_crit * np.sqrt(K))
 
 

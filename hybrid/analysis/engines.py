@@ -37,7 +37,7 @@ Found = TypeVar("Found")
 Engine = Callable[[], Executor]
 """Makes an executor; called again where the processes of one have died."""
 
-_TOLD = (HybridError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+_REPORTED = (HybridError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 _LOOK = 1.0  # seconds between two looks at the process that was started
 _AT_ONCE = 64  # tasks handed out at once: results that wait take memory
 
@@ -76,8 +76,8 @@ def worked_off(
         for number, task in enumerate(tasks):
             try:
                 found = work(task)
-            except _TOLD as error:
-                _tell(failed, number, error)
+            except _REPORTED as error:
+                _report_failure(failed, number, error)
                 continue
             yield number, found
         return
@@ -97,7 +97,7 @@ def worked_off(
             with engine() as executor:
                 lost = yield from _round(work, tasks, deque([number]), executor, failed)
             if lost:
-                _tell(failed, number, ComputationError("its process died"))
+                _report_failure(failed, number, ComputationError("its process died"))
 
 
 def _round(
@@ -122,7 +122,7 @@ def _round(
                 if isinstance(error, BrokenExecutor | CancelledError):
                     return sorted(futures.values())
                 if error is not None:
-                    _tell(failed, futures.pop(future), error)
+                    _report_failure(failed, futures.pop(future), error)
                     continue
                 yield futures.pop(future), future.result()
         return []
@@ -132,7 +132,7 @@ def _round(
                 future.cancel()
 
 
-def _tell(failed: Callable[[int, str], None] | None, number: int, error: BaseException) -> None:
+def _report_failure(failed: Callable[[int, str], None] | None, number: int, error: BaseException) -> None:
     if failed is None or not isinstance(error, Exception):
         raise error
     failed(number, str(error) or type(error).__name__)

@@ -122,7 +122,7 @@ class FollowedChunk:
     events : EnsembleEvents
     reasons : mapping of int to str
         Why starts were refused.
-    handed_over : mapping of str to int
+    singled_out : mapping of str to int
         Motions followed one by one, by reason.
     compile_seconds : float
     """
@@ -132,7 +132,7 @@ class FollowedChunk:
     end: Array
     events: EnsembleEvents
     reasons: Mapping[int, str]
-    handed_over: Mapping[str, int]
+    singled_out: Mapping[str, int]
     compile_seconds: float = 0.0
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -149,8 +149,8 @@ class FollowedChunk:
             "modes": np.array(log.modes, dtype=np.str_),
             "refused": np.array(list(self.reasons), dtype=np.intp),
             "reasons": np.array(list(self.reasons.values()), dtype=np.str_),
-            "handed": np.array(list(self.handed_over.values()), dtype=np.intp),
-            "handed_reasons": np.array(list(self.handed_over), dtype=np.str_),
+            "handed": np.array(list(self.singled_out.values()), dtype=np.intp),
+            "handed_reasons": np.array(list(self.singled_out), dtype=np.str_),
         }
 
     @classmethod
@@ -241,7 +241,7 @@ def follow_chunk(task: MotionTask, rows: Array, progress: Callable[[int], None] 
     alone: dict[int, str] = dict.fromkeys(range(len(rows)), reason)
     if fleet is not None:
         is_alone = {
-            int(finite[lane]): fleet.reason[lane] or "" for lane in np.flatnonzero(fleet.stage == Stage.HANDED_OVER)
+            int(finite[lane]): fleet.reason[lane] or "" for lane in np.flatnonzero(fleet.stage == Stage.SINGLED_OUT)
         }
         alone = {
             k: is_alone.get(k, "") for k in sorted({*is_alone, *np.setdiff1d(np.arange(len(rows)), finite).tolist()})
@@ -345,9 +345,9 @@ def _gathered(
     table = table[np.argsort(table[:, 0], kind="stable")]
     numbers = table[:, [0, 2, 3]].astype(np.intp)
     events = EnsembleEvents(numbers[:, 0], table[:, 1], numbers[:, 1], numbers[:, 2], modes=tuple(labels))
-    handed = Counter(reason for k, reason in alone.items() if not singles[k].reason)
+    counted = Counter(reason for k, reason in alone.items() if not singles[k].reason)
     return FollowedChunk(
         tuple(termination.tolist()), tuple(verdict.tolist()), end, events, dict(sorted(reasons.items())),
-        dict(handed.most_common()),
+        dict(counted.most_common()),
         0.0 if fleet is None else fleet.compile_seconds,
     )  # fmt: skip

@@ -44,7 +44,7 @@ class Ensemble(AbstractDisplayed):
         All events.
     reasons : mapping of int to str
         Of refused starts.
-    handed_over : mapping of str to int
+    singled_out : mapping of str to int
         Motions that were not followed side by side but one by one, by reason.
     failures : tuple of str
         Chunks of motions that could not be followed, and why.
@@ -63,7 +63,7 @@ class Ensemble(AbstractDisplayed):
     end: Array
     log: EnsembleEvents
     reasons: Mapping[int, str]
-    handed_over: Mapping[str, int]
+    singled_out: Mapping[str, int]
     seconds: float
     compile_seconds: float = 0.0
     failures: tuple[str, ...] = ()

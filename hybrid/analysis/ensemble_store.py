@@ -76,7 +76,7 @@ def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any
             "kinds": list(log.kinds),
             "modes": list(log.modes),
             "reasons": {str(k): reason for k, reason in found.reasons.items()},
-            "handed_over": dict(found.handed_over),
+            "handed_over": dict(found.singled_out),
             "failures": list(found.failures),
             "complete": not found.n_missing,
         },
@@ -163,7 +163,7 @@ def ensemble_of(data: Any, path: str | Path) -> Ensemble:
             end=data["end"].values,
             log=log,
             reasons={int(k): reason for k, reason in about["reasons"].items()},
-            handed_over=about["handed_over"],
+            singled_out=about["handed_over"],
             seconds=0.0,
             failures=tuple(about["failures"]),
         )

@@ -246,16 +246,16 @@ def _worked_off(
     todo = [first for first in firsts if kept is None or first // size not in kept.done]
     work: Callable[[Array], FollowedChunk] = partial(follow_chunk, task)
     if engine is None and progress is not None:
-        work = _telling(task, progress, todo, size, len(rows))
-    tell = None if failed is None else lambda number, reason: failed(todo[number], reason)
+        work = _reporting(task, progress, todo, size, len(rows))
+    report_failure = None if failed is None else lambda number, reason: failed(todo[number], reason)
     pieces = [rows[first : first + size] for first in todo]
-    for number, chunk in worked_off(work, pieces, engine=engine, failed=tell):
+    for number, chunk in worked_off(work, pieces, engine=engine, failed=report_failure):
         if kept is not None:
             kept.put(todo[number] // size, chunk.arrays())
         yield todo[number], chunk
 
 
-def _telling(
+def _reporting(
     task: MotionTask, progress: Callable[[int, int], None], todo: Sequence[int], size: int, n: int
 ) -> Callable[[Array], FollowedChunk]:
     """Follows chunks here, one after the other, and tells how far each is."""
@@ -280,12 +280,12 @@ def _gathered(
     end = np.full((len(rows), 1 + 2 * dynamics.n), np.nan)
     termination: list[str | None] = [None] * len(rows)
     verdict: list[str | None] = [None] * len(rows)
-    reasons, handed_over = dict[int, str](), Counter[str]()
+    reasons, singled_out = dict[int, str](), Counter[str]()
     for first, chunk in sorted(found.items()):
         own = slice(first, first + len(chunk.termination))
         end[own], termination[own], verdict[own] = chunk.end, chunk.termination, chunk.verdict
         reasons |= {first + k: reason for k, reason in chunk.reasons.items()}
-        handed_over.update(chunk.handed_over)
+        singled_out.update(chunk.singled_out)
     return Ensemble(
         names=names,
         columns=("t", *dynamics.mechanism.coordinates, *dynamics.mechanism.velocities),
@@ -296,7 +296,7 @@ def _gathered(
         end=end,
         log=EnsembleEvents.joined({first: chunk.events for first, chunk in found.items()}),
         reasons=reasons,
-        handed_over=dict(handed_over.most_common()),
+        singled_out=dict(singled_out.most_common()),
         seconds=seconds,
         failures=failures,
         units=quantities_with_units(dynamics),

@@ -40,8 +40,8 @@ class NodeMode:
     @property
     def key(self) -> str:
         """The label of the mode; with bilateral friction the sides are appended, as in ``slide+ (rail: N > 0)``."""
-        sides = ", ".join(f"{name}: N {'>' if sign > 0 else '<'} 0" for name, sign in self.pressing)
-        return f"{self.mode.label} ({sides})" if sides else self.mode.label
+        signs = ", ".join(f"{name}: N {'>' if sign > 0 else '<'} 0" for name, sign in self.pressing)
+        return f"{self.mode.label} ({signs})" if signs else self.mode.label
 
     def side(self, name: str) -> int:
         """Sign of a force element's normal force.
@@ -145,7 +145,7 @@ def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
     if isinstance(key, Mode):
         key = key.label
     label, _, given = key.partition(" (")
-    sides = {name: 1 if sign == ">" else -1 for name, sign in re.findall(r"(\w+): N ([<>]) 0", given)}
+    signs = {name: 1 if sign == ">" else -1 for name, sign in re.findall(r"(\w+): N ([<>]) 0", given)}
     pairs = [item.rpartition("=")[::2] for item in label.split(",")]
     named = {name or parts[0].name: mode for name, mode in pairs} if parts else {}
     bilateral = [part.name for part in parts if part.kind is ElementKind.BILATERAL]
@@ -153,4 +153,4 @@ def node_of(parts: tuple[ForceElement, ...], key: str | Mode) -> NodeMode:
     if len(known) != len(parts) or len(named) != len(parts):
         raise ArgumentError(f"no mode {key!r}; a mode reads {next(node_modes(parts)).key!r}")
     mode = Mode({part.name: named[part.name] for part in parts})
-    return NodeMode(mode, tuple((name, sides.get(name, 1)) for name in bilateral))
+    return NodeMode(mode, tuple((name, signs.get(name, 1)) for name in bilateral))

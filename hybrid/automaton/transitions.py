@@ -131,8 +131,8 @@ def _nodes(found: Exit) -> Iterator[NodeMode]:
     """Every combination of what an exit admits."""
     for labels in itertools.product(*found.labels.values()):
         mode = Mode(dict(zip(found.labels, labels, strict=True)))
-        for signs in itertools.product(*found.sides.values()):
-            yield NodeMode(mode, tuple(zip(found.sides, signs, strict=True)))
+        for signs in itertools.product(*found.force_signs.values()):
+            yield NodeMode(mode, tuple(zip(found.force_signs, signs, strict=True)))
 
 
 def _order(parts: Sequence[ForceElement], node: NodeMode) -> tuple[int, ...]:

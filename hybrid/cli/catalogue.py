@@ -25,7 +25,7 @@ from hybrid.cli.arguments import (
     parameter_option,
 )
 from hybrid.cli.output import Answered, json_text, mechanism_command, number, print_json, say, table
-from hybrid.cli.program import ExitStatus, tell
+from hybrid.cli.program import ExitStatus, notify
 from hybrid.cli.schemas import answer_schema, answers_with_schema
 from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
@@ -135,7 +135,7 @@ def import_(*, model: str, output: Path | None, as_json: bool) -> None:
         counts = f"{len(mechanism.coordinates)} coordinates, {len(mechanism.contact)} contacts"
         say(f"{mechanism.name}: {counts}, in {output}.")
     for note in notes:
-        tell(f"note: {note}")
+        notify(f"note: {note}")
 
 
 @click.command("list")
@@ -177,14 +177,14 @@ def check(*, file: str, as_json: bool) -> None:
     except DeclarationError as error:
         problems = error.problems
         for problem in problems:
-            tell(f"error: {problem}")
+            notify(f"error: {problem}")
     if as_json:
         errors = [attrs.asdict(problem) for problem in problems]
         print_json({"file": file, "name": name, "ok": not problems, "errors": errors, "warnings": warnings})
     elif not problems:
         say(f"{file}: {name} is a valid declaration.")
     for warning in warnings:
-        tell(f"warning: {warning}")
+        notify(f"warning: {warning}")
     if problems:
         raise click.exceptions.Exit(ExitStatus.BAD_INPUT)
 

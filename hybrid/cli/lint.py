@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from hybrid.cli.arguments import FiniteRange, json_option
 from hybrid.cli.output import number, page_option, print_answer, table, write_page
-from hybrid.cli.program import tell
+from hybrid.cli.program import notify
 from hybrid.progress import ProgressBar
 from hybrid.reporting.wording import command_text
 
@@ -39,6 +39,7 @@ _SIZE = FiniteRange(min=0.0)
 @click.option("--worst", type=click.IntRange(0), default=10, show_default=True, help="How many frames are listed.")
 @click.option(
     "--standing-budget",
+    "cover_budget",
     type=_SIZE,
     default=2.0,
     show_default=True,
@@ -61,7 +62,7 @@ def lint(
     engine: str | None,
     sample: int | None,
     seed: int,
-    standing_budget: float,
+    cover_budget: float,
     no_sweep: bool,
     resolve: int | None,
     fail_below: float | None,
@@ -94,7 +95,7 @@ def lint(
             frames,
             thresholds=thresholds,
             frictions=() if no_sweep else FRICTIONS,
-            standing_budget=standing_budget,
+            cover_budget=cover_budget,
             resolve=resolve,
             others=() if output is None else thresholds.others(),
             progress=bar.advance,
@@ -102,7 +103,7 @@ def lint(
         )
         answer = lint_record(
             report,
-            standing_budget=standing_budget,
+            standing_budget=cover_budget,
             no_sweep=no_sweep,
             sample=sample,
             seed=seed,
@@ -126,14 +127,14 @@ def lint(
             )
     for note in report.notes:
         if note.startswith("warning: ") or note in frames.notes:
-            tell(note if note.startswith("warning: ") else f"note: {note}")
+            notify(note if note.startswith("warning: ") else f"note: {note}")
     print_answer(answer, _tables(answer), as_json=as_json)
     if output is not None:
         click.echo(f"The page is in {output}.", err=as_json)
     if not report.is_complete:
         raise KeyboardInterrupt
     if fail_below is not None and report.minimum is not None and report.minimum < fail_below:
-        tell(f"the least critical factor, {report.minimum:.4g}, is below {fail_below:g}")
+        notify(f"the least critical factor, {report.minimum:.4g}, is below {fail_below:g}")
         context.exit(1)
 
 
@@ -154,10 +155,10 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"{answer['model']}: {answer['frames']} frames, {counted} with slipping contacts only", style="bold")
     left = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in answer["left_out"].items())
     yield f"Left out: {left or 'none'}; at rest: {answer['resting']['frames']}."
-    standing = answer["resting"]["standing"]
-    if standing["frames"]:
-        sample = ", ".join(f"{count} {verdict}" for verdict, count in standing["sample"].items())
-        yield f"Several contacts in space rest in {standing['frames']} frames; of a sample {sample or 'none'}."
+    spatial_rest = answer["resting"]["standing"]
+    if spatial_rest["frames"]:
+        sample = ", ".join(f"{count} {verdict}" for verdict, count in spatial_rest["sample"].items())
+        yield f"Several contacts in space rest in {spatial_rest['frames']} frames; of a sample {sample or 'none'}."
     if not counted:
         yield "No frame has contacts that all slip: there is nothing to count."
     else:

@@ -352,7 +352,7 @@ def _followed(
     method: str,
     step: float | None,
 ) -> Trajectory | MotionTree:
-    from hybrid.motion import HandOver, Penalty, simulate, simulate_branches
+    from hybrid.motion import ElasticRealisation, Penalty, simulate, simulate_branches
 
     named = law or (None if method == "time-stepping" else _USUAL_LAW)
     common: dict[str, Any] = {"t_end": t_end, "parameters": asked.values, "on_interrupt": "keep"}
@@ -364,7 +364,7 @@ def _followed(
         asked.state,
         rule=Penalty() if rule == "penalty" else None,
         until=until,
-        singular=HandOver(stiffness=stiffness.get("", stiffness)) if singular == "realise" else singular,
+        singular=ElasticRealisation(stiffness=stiffness.get("", stiffness)) if singular == "realise" else singular,
         method=method,
         step=step,
         progress=lambda passed, whole: asked.bar.advance(round(_PARTS * passed / whole), _PARTS),

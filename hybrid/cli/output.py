@@ -24,7 +24,7 @@ from hybrid.cli.arguments import (
     output_option,
     read_parameters,
 )
-from hybrid.cli.program import ExitStatus, printable, tell
+from hybrid.cli.program import ExitStatus, notify, printable
 from hybrid.files import write_whole
 from hybrid.progress import ProgressBar
 from hybrid.reporting.records import Json, plain
@@ -441,7 +441,7 @@ def mechanism_command(
                 click.echo(found.text, nl=not found.text.endswith("\n"))
             if found.ending is not None:
                 status, reason = found.ending
-                tell(reason)
+                notify(reason)
                 raise click.exceptions.Exit(status)
 
         return json_option(click.command(name)(mechanism_argument(run)))

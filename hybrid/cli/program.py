@@ -26,7 +26,7 @@ from hybrid.progress import answers_come_first
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ExitStatus", "main", "printable", "program", "run", "tell"]
+__all__ = ["ExitStatus", "main", "notify", "printable", "program", "run"]
 
 
 TRACEBACK_VARIABLE = "PAINLEVE_TRACEBACK"
@@ -83,7 +83,7 @@ def run(program: click.Command, arguments: Sequence[str] | None = None) -> int:
             hint = f"\nsee {error.ctx.command_path} --help"
         return _say(error.format_message() + hint, ExitStatus.BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
-        tell("interrupted")
+        notify("interrupted")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not raise again when the interpreter ends.
@@ -100,7 +100,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         # What overflows or divides by zero is judged by its result, which is infinite or undefined.
         warnings.filterwarnings("ignore", message=".* encountered in ", category=RuntimeWarning)
-        warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: notify(f"warning: {message}")
         yield
 
 
@@ -139,7 +139,7 @@ def _reported(error: Exception) -> int:
 
 def _say(message: str, status: ExitStatus) -> int:
     for line in message.splitlines():
-        tell(line if line.startswith("see ") else f"error: {line}")
+        notify(line if line.startswith("see ") else f"error: {line}")
     return status
 
 
@@ -163,7 +163,7 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
-def tell(line: str) -> None:
+def notify(line: str) -> None:
     """Print a line on standard error; where nobody can read it the exit status still tells.
 
     Parameters

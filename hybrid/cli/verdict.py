@@ -44,7 +44,7 @@ def _decide_numbers(
     path: str,
     *,
     solver: Solver,
-    standing_budget: float,
+    cover_budget: float,
     pins: dict[str, str],
     parameters: dict[str, str],
     branch: dict[str, str],
@@ -58,7 +58,7 @@ def _decide_numbers(
     from hybrid.numeric import read_state, select
 
     state = read_state(path)
-    answer = numeric_verdict_record(state, select(state, solver=solver, standing_budget=standing_budget))
+    answer = numeric_verdict_record(state, select(state, solver=solver, cover_budget=cover_budget))
     return Answered(answer, verdict_tables(answer, Units.none()))
 
 
@@ -75,6 +75,7 @@ def _decide_numbers(
 )
 @click.option(
     "--standing-budget",
+    "cover_budget",
     type=FiniteRange(min=0.0),
     default=2.0,
     show_default=True,
@@ -83,9 +84,7 @@ def _decide_numbers(
 )
 @plot_option("Draw the friction cone of every contact with the forces of the consistent modes in it")
 @plot_style_option
-def verdict(
-    asked: Asked, *, solver: Solver, standing_budget: float, plot: Path | None, plot_style: StyleName
-) -> Answered:
+def verdict(asked: Asked, *, solver: Solver, cover_budget: float, plot: Path | None, plot_style: StyleName) -> Answered:
     """Which contact modes of MECH are consistent at a state: one, several, or none, with evidence.
 
     A file that ends in .json is a state in numbers, as an engine writes it with hybrid.numeric.capture; it takes no
@@ -95,7 +94,7 @@ def verdict(
 
     dynamics, state = asked.dynamics, asked.state
     # as texts: 4/3 is known exactly, its float is not
-    selection = select(dynamics, state, parameters=asked.parameters, solver=solver, standing_budget=standing_budget)
+    selection = select(dynamics, state, parameters=asked.parameters, solver=solver, cover_budget=cover_budget)
     answer = verdict_record(dynamics, state, selection, parameters=asked.values)
     drawn = [] if plot is None else _draw(selection, dynamics, plot, plot_style)
     return Answered(answer, verdict_tables(answer, asked.declared.units()), drawn)

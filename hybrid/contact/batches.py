@@ -116,7 +116,7 @@ class _Outcome:
 
 
 def decide_together(
-    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: CellTable, *, tells_close: bool = True
+    problem: ContactProblem, where: Flags, tolerances: Tolerances, table: CellTable, *, marks_close: bool = True
 ) -> Flags:
     """Enter the verdicts, modes and margins of states that share a pattern, by enumerating their modes all at once.
 
@@ -129,7 +129,7 @@ def decide_together(
     tolerances : Tolerances
     table : CellTable
         Its entries there are filled in.
-    tells_close : bool, default True
+    marks_close : bool, default True
         Without, solutions that are next to each other do not count as a tie, for searches of its place.
 
     Returns
@@ -156,7 +156,7 @@ def decide_together(
         for label, holds in _labels(problem, parts, outcome, listed, tolerances):
             found[label] = found.get(label, np.zeros(shape, dtype=bool)) | holds
     verdict = _verdicts(parts, outcomes, shape, tolerances)
-    if tells_close:
+    if marks_close:
         doubtful |= _is_unclear(parts, outcomes, shape, tolerances)
     table.verdict[where] = verdict.reshape(-1)
     for label, consistent in found.items():

@@ -139,7 +139,7 @@ def classify(
         state = State(q[place], v[place], float(t[place]), states.sides)
         own = {name: float(value[place]) for name, value in values.items()}
         # seconds a cell would be hours a map: several spatial contacts at rest are left open
-        return select_in_floats(dynamics.at(own), state, tolerances=tolerances, standing_budget=0.0)
+        return select_in_floats(dynamics.at(own), state, tolerances=tolerances, cover_budget=0.0)
 
     table = decide_states(
         PosedStates(dynamics, terms, summands, activities, states.sides),
@@ -257,7 +257,7 @@ def _decide_pattern(
     doubtful = np.ones(int(where.sum()), dtype=bool)
     is_linear = not any(element.is_spatial_at_rest for element in problem.elements)
     if is_linear and count_modes(problem) <= MAX_TOGETHER:
-        doubtful = decide_together(problem, where, tolerances, table, tells_close=decide is not None)
+        doubtful = decide_together(problem, where, tolerances, table, marks_close=decide is not None)
         doubtful |= _mark_redundant(problem, where, table)
     places = np.argwhere(where)[doubtful]
     if decide is None:

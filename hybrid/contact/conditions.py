@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_SIZE = 1e-280  # of accelerations that can be divided by
-_TOLD_FROM_ZERO = SIGN  # share of a problem's size above which a number has a sign
+_SURELY_NONZERO = SIGN  # share of a problem's size above which a number has a sign
 _LEAST_ROW = CANCELLED  # length of a force direction relative to the largest; one that vanishes leaves 1e-16
 
 LOST = 64 * float(np.finfo(np.float64).eps)
@@ -126,9 +126,9 @@ def dependence(problem: ContactProblem) -> NDArray[np.float64]:
     kind = _arithmetic(problem)
     directions = np.swapaxes(np.linalg.cholesky(problem.terms.M), -1, -2) @ problem.response_W
     lengths = np.linalg.svd(directions / problem_scale(problem).row[..., None, :], compute_uv=False)
-    is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _TOLD_FROM_ZERO)).any(axis=-1)
+    is_close = ((lengths > _NO_LENGTH) & (lengths**2 <= _SURELY_NONZERO)).any(axis=-1)
     amplified = _amplification(problem.terms.M, problem.response_W, problem.G, kind)
-    is_blurred = np.asanyarray(_INVERTED * amplified > _TOLD_FROM_ZERO)
+    is_blurred = np.asanyarray(_INVERTED * amplified > _SURELY_NONZERO)
     return np.where(is_close | is_blurred, 0.0, 4 * _taken(problem.length, _roots(problem.G, kind), kind))
 
 
@@ -170,7 +170,7 @@ def least_size(c: Any, rounding: Any, kind: Arithmetic = ARRAYS) -> Any:
     -------
     array, (..., r)
     """
-    return kind.larger(abs(c), rounding / _TOLD_FROM_ZERO)
+    return kind.larger(abs(c), rounding / _SURELY_NONZERO)
 
 
 def problem_scale(problem: ContactProblem) -> Scale:

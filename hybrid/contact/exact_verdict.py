@@ -62,7 +62,7 @@ def decide_exactly(
     undecided: Selection,
     *,
     tolerances: Tolerances = Tolerances(),
-    standing_budget: float = 0.0,
+    cover_budget: float = 0.0,
 ) -> Selection:
     """Decide a state that floats leave undecided, if its data are known exactly and rational.
 
@@ -74,7 +74,7 @@ def decide_exactly(
         By enumeration of all modes, or by a cover.
     tolerances : Tolerances, optional
         With which a search refutes most modes of many.
-    standing_budget : float, optional
+    cover_budget : float, optional
         Seconds for a cover.
 
     Returns
@@ -85,7 +85,7 @@ def decide_exactly(
     """
     problem = undecided.problem
     if undecided.decided_by == COVER:
-        return _by_cover(dynamics, state, undecided, tolerances, standing_budget)
+        return _by_cover(dynamics, state, undecided, tolerances, cover_budget)
     try:
         exact = exact_problem(dynamics, state, problem, Clock(_SECONDS))
         sets = _sets(exact, problem, tolerances, Clock(_SECONDS))

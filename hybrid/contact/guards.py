@@ -366,12 +366,12 @@ class Exit:
     Attributes
     ----------
     labels : mapping of str to tuple of ContactMode
-    sides : mapping of str to tuple of int
+    force_signs : mapping of str to tuple of int
         Signs of the normal forces of bilateral contacts with friction.
     """
 
     labels: Mapping[str, tuple[ContactMode, ...]]
-    sides: Mapping[str, tuple[int, ...]]
+    force_signs: Mapping[str, tuple[int, ...]]
 
     def admits(self, mode: Mode) -> bool:
         """Whether a mode may follow, on some side of every bilateral contact."""
@@ -439,11 +439,11 @@ def regular_exit(rows: Sequence[ElementMode], guard: Guard, *, stops_with: Colle
     if guard.kind is GuardKind.EXHAUSTED:
         return found
     if guard.kind is GuardKind.SLIP:
-        return Exit({**found.labels, guard.element: by_name[guard.element].after_slip}, found.sides)
+        return Exit({**found.labels, guard.element: by_name[guard.element].after_slip}, found.force_signs)
     labels: dict[str, tuple[ContactMode, ...]] = {row.name: (row.label,) for row in rows}
-    sides = {name: (int(by_name[name].side),) for name in found.sides}
+    force_signs = {name: (int(by_name[name].side),) for name in found.force_signs}
     if guard.kind is GuardKind.REVERSAL:
-        sides[guard.element] = (-sides[guard.element][0],)
+        force_signs[guard.element] = (-force_signs[guard.element][0],)
     else:
         labels[guard.element] = (_BEGINS[guard.kind],) if guard.kind in _BEGINS else ()
-    return Exit(labels, sides)
+    return Exit(labels, force_signs)

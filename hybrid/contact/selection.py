@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
 
-STANDING_BUDGET = 2.0
+COVER_BUDGET = 2.0
 """Seconds for a state with several spatial contacts at rest."""
 
 LISTED_MODES = 64
@@ -54,7 +54,7 @@ def select(
     parameters: Values | None = None,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
-    standing_budget: float = STANDING_BUDGET,
+    cover_budget: float = COVER_BUDGET,
 ) -> Selection:
     """Decide which contact modes are consistent at a state.
 
@@ -73,7 +73,7 @@ def select(
         ``enumeration`` solves every mode and can tell how many are consistent. ``lemke`` finds one solution or a ray
         and never concludes inconsistency from a ray. ``gauss`` minimises Gauss' constraint, for contacts without
         friction.
-    standing_budget : float, default 2
+    cover_budget : float, default 2
         Seconds for several spatial contacts at rest, whose motions are divided until all parts are decided; UNDECIDED
         where they do not suffice (``docs/explanation/contacts-at-rest.md``).
 
@@ -97,11 +97,11 @@ def select(
     """
     dynamics = bound(dynamics, parameters)
     state = state_of(dynamics, state, tolerances=tolerances)
-    selection = _in_floats(dynamics, state, tolerances, solver, standing_budget)
+    selection = _in_floats(dynamics, state, tolerances, solver, cover_budget)
     if selection.verdict is Verdict.UNDECIDED and selection.decided_by in (ENUMERATION, COVER):
         from hybrid.contact.exact_verdict import decide_exactly  # for what is in doubt alone
 
-        selection = decide_exactly(dynamics, state, selection, tolerances=tolerances, standing_budget=standing_budget)
+        selection = decide_exactly(dynamics, state, selection, tolerances=tolerances, cover_budget=cover_budget)
     return attrs.evolve(_remarked(dynamics, state, selection), dynamics=dynamics, state=state)
 
 
@@ -111,7 +111,7 @@ def select_in_floats(
     *,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
-    standing_budget: float = STANDING_BUDGET,
+    cover_budget: float = COVER_BUDGET,
 ) -> Selection:
     """As :func:`select`, for states whose numbers are computed: no tie is decided exactly.
 
@@ -119,14 +119,14 @@ def select_in_floats(
     ----------
     dynamics : Dynamics
     state : State
-    tolerances, solver, standing_budget : optional
+    tolerances, solver, cover_budget : optional
         As for :func:`select`.
 
     Returns
     -------
     Selection
     """
-    return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver, standing_budget))
+    return _remarked(dynamics, state, _in_floats(dynamics, state, tolerances, solver, cover_budget))
 
 
 def _in_floats(
@@ -134,13 +134,13 @@ def _in_floats(
     state: State,
     tolerances: Tolerances,
     solver: Literal["enumeration", "lemke", "gauss"],
-    standing_budget: float,
+    cover_budget: float,
 ) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
         problem = contact_problem(dynamics, state, tolerances=tolerances)
         if not is_finite(problem.G, problem.c):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
-        return select_problem(problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget)
+        return select_problem(problem, tolerances=tolerances, solver=solver, cover_budget=cover_budget)
 
 
 @explains_arguments
@@ -150,7 +150,7 @@ def select_problem(
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
     candidates: tuple[Candidate, ...] | None = None,
-    standing_budget: float = STANDING_BUDGET,
+    cover_budget: float = COVER_BUDGET,
     bodies: Mapping[str, str] | None = None,
 ) -> Selection:
     """Decide a contact problem that is already posed, and maybe solved for every mode; otherwise as :func:`select`.
@@ -159,7 +159,7 @@ def select_problem(
     ----------
     problem : ContactProblem
         At one state.
-    tolerances, solver, standing_budget : optional
+    tolerances, solver, cover_budget : optional
         As for :func:`select`.
     candidates : tuple of Candidate, optional
         Of every mode, if they are known.
@@ -177,10 +177,10 @@ def select_problem(
     if solver == "lemke" or (n_spatial == 1 and count_modes(problem) > MAX_COMBINATIONS):
         return _from_method(problem, "lemke", tolerances)
     if n_spatial > 1:
-        return _by_cover(problem, tolerances, standing_budget, bodies)
+        return _by_cover(problem, tolerances, cover_budget, bodies)
     found = _by_enumeration(problem, tolerances, candidates)
     if n_spatial and not found.branches:  # no certificate but that of a cover refutes all directions of slip
-        other = _by_cover(problem, tolerances, standing_budget, bodies)
+        other = _by_cover(problem, tolerances, cover_budget, bodies)
         return other if other.verdict is Verdict.INCONSISTENT else found
     return found
 

@@ -96,8 +96,8 @@ def sliding_terms(problem: ContactProblem, name: str) -> SlidingTerms:
     element = problem.element(name)
     if element.normal is None:
         raise KeyError(f"{name} is a friction element: it has no normal force")
-    if rails := bilateral_beside(problem, name):
-        raise BilateralContactError(problem.mechanism, name, rails)
+    if names := bilateral_beside(problem, name):
+        raise BilateralContactError(problem.mechanism, name, names)
     if reason := held_beside(problem, name):
         raise ComputationError(f"{problem.mechanism}: {reason}")
     G, c = beside_smooth_constraints(problem, name)
@@ -167,13 +167,13 @@ class BilateralContactError(ComputationError):
     Parameters
     ----------
     mechanism, contact : str
-    rails : sequence of str
+    names : sequence of str
     """
 
-    def __init__(self, mechanism: str, contact: str, rails: tuple[str, ...]) -> None:
+    def __init__(self, mechanism: str, contact: str, names: tuple[str, ...]) -> None:
         super().__init__(
             f"{mechanism}: the critical friction of {contact} is not a single number: the dry friction of "
-            f"{', '.join(rails)} pushes {contact} along its normal, and depends on the constraint's own load and slip, "
+            f"{', '.join(names)} pushes {contact} along its normal, and depends on the constraint's own load and slip, "
             f"so that a_N = A lambda_N + b does not hold; map the verdicts over the friction of {contact} instead, as "
             f"painleve map MECH --axis mu=0:2:200 --axis NAME=LOW:HIGH:CELLS"
         )
@@ -312,7 +312,7 @@ def beside_smooth_constraints(problem: ContactProblem, name: str) -> tuple[Array
     G : array, (..., r, r)
     c : array, (..., r)
     """
-    rows = np.array([rail.normal for rail in _other_bilateral(problem, name) if rail.normal is not None], dtype=int)
+    rows = np.array([item.normal for item in _other_bilateral(problem, name) if item.normal is not None], dtype=int)
     if not rows.size:
         return problem.G, problem.c
     held = problem.G[..., rows, :]

@@ -155,9 +155,9 @@ def extreme_solutions(
     found = []
     for corner in extreme_points(problem, solution.leading, scale, tolerances):
         limit = tolerances.merge * (1.0 + np.max(np.abs(corner.forces * unit)))
-        meeting = [m for m in solution.members[1:] if np.max(np.abs((m.forces - corner.forces) * unit)) <= limit]
+        touching = [m for m in solution.members[1:] if np.max(np.abs((m.forces - corner.forces) * unit)) <= limit]
         a = _accelerations(problem, corner.forces, scale)
-        found.append(PhysicalSolution((corner, *meeting), a, solution.is_robust))
+        found.append(PhysicalSolution((corner, *touching), a, solution.is_robust))
     return tuple(found)
 
 

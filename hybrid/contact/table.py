@@ -385,14 +385,14 @@ def check_friction(dynamics: AbstractStructure, terms: Terms) -> None:
             )
 
 
-def rows_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = None) -> tuple[ElementMode, ...]:
+def rows_of(dynamics: Dynamics, mode: Mode, force_signs: Mapping[str, float] | None = None) -> tuple[ElementMode, ...]:
     """The rows of the table that make up a mode.
 
     Parameters
     ----------
     dynamics : Dynamics
     mode : Mode
-    sides : mapping of str to float, optional
+    force_signs : mapping of str to float, optional
         Signs of bilateral normal forces, +1 unless given.
 
     Returns
@@ -400,7 +400,7 @@ def rows_of(dynamics: Dynamics, mode: Mode, sides: Mapping[str, float] | None = 
     tuple of ElementMode
         One for every force element of the mechanism, in order.
     """
-    signs = sides or {}
+    signs = force_signs or {}
     return tuple(ElementMode(item, mode[item.name], signs.get(item.name, 1.0)) for item in force_elements(dynamics))
 
 

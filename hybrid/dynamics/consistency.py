@@ -143,7 +143,7 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     >>> from hybrid import derive
     >>> check_angles(derive(mechanisms.load("rod_on_incline")), np.array([0.0, 0.0, 3.0]))
     """
-    turns = dynamics.once(_turning)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
+    turns = dynamics.once(_turn_kernel)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
     for place, rates in turns.items():
         rate, values = np.broadcast_arrays(np.max(np.abs(rates), axis=-1), q[..., int(place)])
         far = np.abs(values) * rate > FARTHEST
@@ -156,7 +156,7 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
             )
 
 
-def _turning(dynamics: Dynamics) -> Kernel:
+def _turn_kernel(dynamics: Dynamics) -> Kernel:
     build, equations = Builder(dynamics.equations.graph), dynamics.equations
     roots = [*equations.gap, *equations.constraint]
     turns = turn_nodes(build, roots, equations.coordinates, functions=("sin", "cos", "tan"))

@@ -108,8 +108,8 @@ def _degenerate(forms: Array) -> list[Array] | None:
     if middle * high > 0:
         return [axis[None]]
     slope = np.sqrt(-high / middle)
-    sides = [(first + sign * slope * second) / np.hypot(1, slope) for sign in (1.0, -1.0)]
-    return [np.array([axis, side]) for side in sides]
+    lines = [(first + sign * slope * second) / np.hypot(1, slope) for sign in (1.0, -1.0)]
+    return [np.array([axis, line]) for line in lines]
 
 
 _SAME_FORM = CLEAR  # relative size below which a further quadratic form adds no condition

@@ -5,24 +5,24 @@ from hybrid.motion.branching import MotionBranch, MotionTree, simulate_branches
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
 from hybrid.motion.simulate import simulate
 from hybrid.motion.singular_passage import singular_points_of
-from hybrid.motion.springs import HandedOver, HandOver
+from hybrid.motion.springs import ElasticRealisation, Springs
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.trajectory import EnergyBalance, Trajectory, distance
 
 __all__ = [
     "Arc",
+    "ElasticRealisation",
     "EnergyBalance",
     "Event",
     "EventKind",
-    "HandOver",
-    "HandedOver",
     "MotionBranch",
     "MotionTree",
     "Penalty",
     "Prefer",
     "SelectionRule",
     "Settings",
+    "Springs",
     "Stop",
     "Termination",
     "Trajectory",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-_HOPS = 5  # durations that must shrink alike
+_FLIGHTS = 5  # durations that must shrink alike
 _ALIKE = 0.05  # change of the ratio allowed, relative to its distance from 1
 
 
@@ -82,9 +82,9 @@ def accumulation(times: Sequence[float]) -> Accumulation | None:
     while first > 1 and 0.0 < durations[first - 1] < durations[first - 2]:
         first -= 1
     durations = durations[max(first - 1, 0) :]
-    if len(durations) < _HOPS or not durations[-1] > 0.0:
+    if len(durations) < _FLIGHTS or not durations[-1] > 0.0:
         return None
-    recent = durations[-_HOPS:]
+    recent = durations[-_FLIGHTS:]
     ratios = [later / earlier for earlier, later in pairwise(recent)]
     ratio = ratios[-1]
     if not ratio < 1.0 or max(ratios) - min(ratios) > _ALIKE * (1.0 - ratio):

@@ -268,7 +268,7 @@ class _Way:
             return self._followed(failure=self.stepper.cause)
         is_first = self.watch.signs is None
         found = first_event(self.watch, step, is_first=is_first) if self.watch.guards else None
-        return self._pass(step) if found is None else self._meet(*found)
+        return self._pass(step) if found is None else self._at_event(*found)
 
     def _followed(self, **how: Any) -> FollowedArc:
         return FollowedArc(tuple(self.steps), self.t, self.y, **how)
@@ -279,7 +279,7 @@ class _Way:
         n = len(y) // 2
         return np.concatenate(self.constraints.project(t, y[:n], y[n:]))
 
-    def _meet(self, last: Step, fired: tuple[Guard, ...]) -> FollowedArc | None:
+    def _at_event(self, last: Step, fired: tuple[Guard, ...]) -> FollowedArc | None:
         """Go to an event; what was followed, unless it is one of a spatial slip that passes by zero."""
         self.steps.append(last)
         is_at_kink = any(guard.kind is GuardKind.KINK for guard in fired)  # of either direction of the surface

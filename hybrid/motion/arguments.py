@@ -193,11 +193,11 @@ class Penalty(SelectionRule):
 
     Attributes
     ----------
-    method : AbstractImpactLaw or None
+    law : AbstractImpactLaw or None
         The law of the impact without collision; by default ``KelvinVoigtLimit()``.
     """
 
-    method: AbstractImpactLaw | None = None
+    law: AbstractImpactLaw | None = None
 
     def choose(self, selection: Selection) -> Branch | None:
         """The branch that lifts off, if one contact slips and several modes are consistent.

@@ -106,7 +106,7 @@ def simulate_branches(
     parameters: Values | None = None,
     law: AbstractImpactLaw | None = None,
     settings: Settings | None = None,
-    max_limbs: int = 64,
+    max_branches: int = 64,
     on_interrupt: OnInterrupt = "raise",
 ) -> MotionTree:
     """Follow every consistent mode wherever the rigid problem has several answers.
@@ -121,7 +121,7 @@ def simulate_branches(
     parameters : mapping, optional
     law : AbstractImpactLaw, optional
     settings : Settings, optional
-    max_limbs : int
+    max_branches : int
         Bound on the number of parts of the tree.
     on_interrupt : {"raise", "keep"}, optional
         What Ctrl-C does: raise ``KeyboardInterrupt``, or return the parts until then.
@@ -155,7 +155,7 @@ def simulate_branches(
     branches: list[MotionBranch] = []
     is_listed = True
     waiting: list[tuple[Moment, int | None, SelectionRule, str]] = [(start, None, Stop(), "")]
-    while waiting and len(branches) < max_limbs:
+    while waiting and len(branches) < max_branches:
         moment, parent, rule, choice = waiting.pop(0)
         run = Run(attrs.evolve(context, rule=rule), t_end)
         with interruptible(keeps=keeps):

@@ -52,13 +52,13 @@ def pass_inconsistent(
     closed = tuple(name for name in closed_in(moment) if name in context.dynamics.contacts)
     if not closed:
         return "the rule penalty finds no motion: rigid constraints with friction alone have no surface that gives way"
-    state, law = State(moment.q, moment.v, moment.t, sides=moment.sides), context.rule.method or KelvinVoigtLimit()
+    state, law = State(moment.q, moment.v, moment.t, sides=moment.sides), context.rule.law or KelvinVoigtLimit()
     tolerances = context.settings.tolerances
     try:
         resolution = resolve_selection(
             selection,
             lambda: resolve_impact(context.dynamics, state, law=law, tolerances=tolerances, closed=closed),
-            method=law,
+            law=law,
         )
     except ComputationError as error:  # the law has no answer either, as where friction locks the mechanism
         return f"the rule penalty finds no motion: {error}"
@@ -93,7 +93,7 @@ def pass_jamming(context: Context, moment: Moment, before: Mode, note: str) -> t
         return None
     if closed[0] not in context.dynamics.contacts:
         return None
-    state, law = State(moment.q, moment.v, moment.t), context.rule.method or KelvinVoigtLimit()
+    state, law = State(moment.q, moment.v, moment.t), context.rule.law or KelvinVoigtLimit()
     problem = impact_problem(context.dynamics, state, closed=tuple(closed))
     answer = law.impulses(_at_vanishing_mobility(problem))
     impact = impact_of(problem, state.v, answer, law=law.name)

@@ -81,7 +81,7 @@ class Choice:
     Attributes
     ----------
     mode : Mode
-    sides : mapping of str to float
+    force_signs : mapping of str to float
         Signs of the normal forces of bilateral contacts.
     directions : mapping of str to array (2,)
         Unit vectors of spatial slips that begin.
@@ -90,13 +90,13 @@ class Choice:
     """
 
     mode: Mode
-    sides: Mapping[str, float] = attrs.field(factory=dict)
+    force_signs: Mapping[str, float] = attrs.field(factory=dict)
     directions: Mapping[str, Array] = attrs.field(factory=dict)
     key: tuple[Mode, tuple[tuple[str, float], ...]] = attrs.field(init=False, repr=False)
 
     @key.default
-    def _what_tells_it_from_others(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:
-        return self.mode, tuple(sorted(self.sides.items()))
+    def _mode_and_signs(self) -> tuple[Mode, tuple[tuple[str, float], ...]]:
+        return self.mode, tuple(sorted(self.force_signs.items()))
 
 
 def gap_floors(terms: Terms, q: Array) -> Array:
@@ -273,7 +273,7 @@ class Context:
         known = self._flows.get(choice.key)
         if known is None:
             is_independent = self.rank is not None and self.rank.is_full
-            known = make_flow(self.dynamics, choice.mode, sides=choice.sides, independent=is_independent)
+            known = make_flow(self.dynamics, choice.mode, force_signs=choice.force_signs, independent=is_independent)
             self._flows[choice.key] = known
         return known
 

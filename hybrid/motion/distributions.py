@@ -103,8 +103,8 @@ def _highest_line(start: Array, slope: Array, reach: float) -> Array:
     for i, j in combinations(range(len(start)), 2):
         if slope[i] != slope[j]:
             with np.errstate(over="ignore"):  # beyond floats is beyond the reach
-                meeting = (start[j] - start[i]) / (slope[i] - slope[j])
-            places.append(float(np.clip(meeting, -reach, reach)))
+                crossing = (start[j] - start[i]) / (slope[i] - slope[j])
+            places.append(float(np.clip(crossing, -reach, reach)))
     at = np.array(places)
     lowest = np.min(start[:, None] + np.outer(slope, at), axis=0)
     return at[[int(np.argmax(lowest))]]

@@ -307,7 +307,7 @@ def make_flow(
     dynamics: Dynamics,
     mode: Mode,
     *,
-    sides: Mapping[str, float] | None = None,
+    force_signs: Mapping[str, float] | None = None,
     independent: bool = False,
 ) -> Flow:
     """Compile the flow of a mode.
@@ -316,7 +316,7 @@ def make_flow(
     ----------
     dynamics : Dynamics
     mode : Mode
-    sides : mapping of str to float, optional
+    force_signs : mapping of str to float, optional
         Signs of the normal forces of bilateral contacts with friction.
     independent : bool
         True if the rigid constraints are known to be independent, but for singular configurations.
@@ -334,7 +334,7 @@ def make_flow(
     >>> [abs(round(value, 12)) for value in flow.derivative(0.0, np.array([0, 1, np.pi / 2, 0, 0, 0]))]
     [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    parts = rows_of(dynamics, mode, sides)
+    parts = rows_of(dynamics, mode, force_signs)
     if not is_eliminable(dynamics, parts, independent=independent):
         return NumericFlow(mode, parts, guards_of(parts), dynamics)
     program = dynamics.once(_program, parts)

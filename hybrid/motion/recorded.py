@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.contact.verdict import Selection, Verdict
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arguments import Settings
-    from hybrid.motion.springs import HandedOver
+    from hybrid.motion.springs import Springs
 
 
 class Termination(Enum):
@@ -134,7 +134,7 @@ class Arc:
     Attributes
     ----------
     mode : Mode
-    sides : mapping of str to float
+    force_signs : mapping of str to float
         Signs of the normal forces of bilateral contacts with friction.
     knots : array, (m + 1,)
         Times between the integrator's steps, strictly increasing.
@@ -148,7 +148,7 @@ class Arc:
     mode: Mode
     knots: Array
     coefficients: Array
-    sides: Mapping[str, float] = attrs.field(factory=dict)
+    force_signs: Mapping[str, float] = attrs.field(factory=dict)
     means: Observation | None = None
 
     @property
@@ -229,7 +229,7 @@ class AbstractMotion:
         What decided its impacts.
     method : str
         How it was computed, ``event-driven`` or ``time-stepping``.
-    handed_over : HandedOver or None
+    springs : Springs or None
         The springs that took the place of rigid constraints at a singular configuration, and when; arcs from then on
         are those of its dynamics.
     settings : Settings or None
@@ -252,7 +252,7 @@ class AbstractMotion:
     warnings: tuple[str, ...] = ()
     law: AbstractImpactLaw | None = None
     method: str = "event-driven"
-    handed_over: HandedOver | None = None
+    springs: Springs | None = None
     settings: Settings | None = attrs.field(default=None, repr=False)
 
     def sample(self, t: Any) -> tuple[Array, Array]:
@@ -338,12 +338,12 @@ class AbstractMotion:
         Dynamics
             That with the springs from the time of a hand-over on.
         """
-        return self.dynamics if self.handed_over is None or t < self.handed_over.t else self.handed_over.dynamics
+        return self.dynamics if self.springs is None or t < self.springs.t else self.springs.dynamics
 
     def _flow(self, arc: Arc) -> Flow:
         dynamics = self.dynamics_at(arc.start)
         independent = self._constraints_are_independent(dynamics, arc)
-        return make_flow(dynamics, arc.mode, sides=arc.sides, independent=independent)
+        return make_flow(dynamics, arc.mode, force_signs=arc.force_signs, independent=independent)
 
     def _constraints_are_independent(self, dynamics: Dynamics, arc: Arc) -> bool:
         """As the run found where it began, so that its own kind of flow tells the forces."""
@@ -355,7 +355,7 @@ class AbstractMotion:
         return rank is not None and rank.is_full
 
 
-TOLD_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
+NAMED_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
 """Kinds of events that the modes before and after tell from each other, where several guards may have fired."""
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 _JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
@@ -380,7 +380,7 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    if event.kind not in TOLD_BY_MODES or event.mode_before is None or after is None:
+    if event.kind not in NAMED_BY_MODES or event.mode_before is None or after is None:
         return event
     before = event.mode_before
     own, others = ([name for name in event.elements if (name in before) is is_own] for is_own in (True, False))
@@ -388,7 +388,7 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     if not changed or (len(own) < 2 and len(event.guards) < 2):
         return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
-    return attrs.evolve(event, elements=(*changed, *others), kind=TOLD_BY_MODES[0 if leaves else 1])
+    return attrs.evolve(event, elements=(*changed, *others), kind=NAMED_BY_MODES[0 if leaves else 1])
 
 
 def complete(

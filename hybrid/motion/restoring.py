@@ -26,7 +26,7 @@ from hybrid.errors import HybridError, StateError
 from hybrid.motion.arguments import Settings
 from hybrid.motion.numeric import Observation
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
-from hybrid.motion.springs import HandedOver
+from hybrid.motion.springs import Springs
 from hybrid.motion.trajectory import Trajectory
 from hybrid.tolerances import Tolerances
 
@@ -208,7 +208,7 @@ def _record(arrays: Arrays, source: str) -> Mapping[str, Any]:
 
 
 def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | None) -> Trajectory:
-    springs = _handed_over(whole)
+    springs = _springs(whole)
     n = dynamics.n
     known = element_names(dynamics) + (() if springs is None else element_names(springs.dynamics))
     parameters = whole.part("parameters", whole.entry("parameters")).table
@@ -240,7 +240,7 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
         q=whole.array("q", n),
         v=whole.array("v", n),
         warnings=whole.texts("warnings"),
-        handed_over=springs,
+        springs=springs,
         settings=_settings(whole),
     )
 
@@ -272,7 +272,7 @@ def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
     return Observation(**means)
 
 
-def _guards(part: Entries, dynamics: Dynamics, springs: HandedOver | None) -> tuple[Guard, ...]:
+def _guards(part: Entries, dynamics: Dynamics, springs: Springs | None) -> tuple[Guard, ...]:
     """The guards of an event that fired, of which files of earlier versions say nothing."""
     if "guards" not in part.table:
         return ()
@@ -350,7 +350,7 @@ def _impact(part: Entries, n: int) -> Impact:
     )
 
 
-def _handed_over(whole: Entries) -> HandedOver | None:
+def _springs(whole: Entries) -> Springs | None:
     item = whole.table.get("handed_over")
     if item is None:
         return None
@@ -359,7 +359,7 @@ def _handed_over(whole: Entries) -> HandedOver | None:
     names = part.texts("constraints")
     if not set(names) <= {constraint.name for constraint in realised.mechanism.constraint}:
         part.refuse("constraints", "constraints of its mechanism")
-    return HandedOver(part.number("t"), names, realised)
+    return Springs(part.number("t"), names, realised)
 
 
 def _settings(whole: Entries) -> Settings | None:

@@ -28,11 +28,11 @@ from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.failure import explain_failure, in_words, negative_friction, singular_point
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination, complete
 from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
-from hybrid.motion.sides import Sides
 from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import describe_singular, pass_singular, singular_end
 from hybrid.motion.trajectory import Trajectory
 from hybrid.motion.transitions import besides_touch, closed_in, event_kind, moment_after, moment_after_impact
+from hybrid.motion.watched_signs import WatchedSigns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,7 +145,7 @@ class Run:
         Where it ended, with what its history tells.
     progress : callable or None
         Called after every step with the time that has passed and the whole time.
-    sides : Sides
+    signs : WatchedSigns
         Signs of the user's functions.
     """
 
@@ -158,7 +158,7 @@ class Run:
     selection: Selection | None = None
     last: Moment | None = None
     progress: Callable[[float, float], None] | None = None
-    sides: Sides = attrs.field(factory=Sides)
+    signs: WatchedSigns = attrs.field(factory=WatchedSigns)
     _start: Moment | None = None
     _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
     event_rate: EventRate = attrs.field(init=False)
@@ -220,7 +220,7 @@ class Run:
             return undefined, moment, before
         if any(activity is Activity.APPROACHING for activity in moment.activities.values()):
             return self._collide(moment, before)
-        if context.watched and self._ends(self.sides.crossed(context, moment, before, self.events)):
+        if context.watched and self._ends(self.signs.crossed(context, moment, before, self.events)):
             return (Termination.UNTIL, ""), moment, before
         decision, unresolved = decide(context, moment, self.t_end), ""
         if decision.ending is Termination.INCONSISTENT:
@@ -265,7 +265,7 @@ class Run:
             first_step=limit, rests=rests, directions=choice.directions, progress=self._report,
             trial=trial if limit is None else None,
         )  # fmt: skip
-        if context.watched and self._ends(self.sides.followed(watch, followed, moment, choice.mode, self.events)):
+        if context.watched and self._ends(self.signs.followed(watch, followed, moment, choice.mode, self.events)):
             return None
         if context.rank is not None and followed.loses_rank:
             followed, event = pass_singular(context, context.rank, choice, constraints, followed, self.t_end)
@@ -273,7 +273,9 @@ class Run:
         steps = [step for step in followed.steps if step.end > step.start]
         if steps:
             knots = np.array([steps[0].start, *(step.end for step in steps)])
-            self.arcs.append(Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.sides))
+            self.arcs.append(
+                Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.force_signs)
+            )
             self.event_rate.at_once = 0
             is_said = (choice.mode, "accumulation") in self._said
             if context.rebounds and ContactMode.STICK in choice.mode.values() and not is_said:

@@ -354,7 +354,7 @@ def _choices(
     modes = dict.fromkeys(called for mode in modes_of(branch) for called in _also_called(mode, elements))
     directions = _directions(branch, moment)
     return [
-        Choice(mode, dict(zip(signs, sides, strict=True)), directions) for mode in modes for sides in product(*either)
+        Choice(mode, dict(zip(signs, given, strict=True)), directions) for mode in modes for given in product(*either)
     ]
 
 

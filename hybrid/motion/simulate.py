@@ -14,11 +14,11 @@ from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
 from hybrid.motion.context import Context
-from hybrid.motion.handing_over import continued_on_springs
+from hybrid.motion.on_springs import continued_on_springs
 from hybrid.motion.projection import rank_guard
 from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
-from hybrid.motion.springs import HandOver
+from hybrid.motion.springs import ElasticRealisation
 from hybrid.motion.timestepping import time_stepping
 from hybrid.motion.transitions import moment_at_start
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
@@ -47,7 +47,7 @@ def simulate(
     until: str | None = None,
     watch: Mapping[str, str] | None = None,
     settings: Settings | None = None,
-    singular: str | HandOver = "stop",
+    singular: str | ElasticRealisation = "stop",
     method: str = "event-driven",
     step: float | None = None,
     progress: Callable[[float, float], None] | None = None,
@@ -73,10 +73,10 @@ def simulate(
     watch : mapping of str to str, optional
         Expressions by name; each change of sign is recorded as an event.
     settings : Settings, optional
-    singular : {"stop", "smooth"} or HandOver
+    singular : {"stop", "smooth"} or ElasticRealisation
         What to do where rigid constraints become dependent and branches of motion meet: end there with a list of the
         branches, go on along the smooth continuation of the motion, or go on with springs in place of constraints,
-        ``HandOver("BC", stiffness=1e6)``, to the end of the time.
+        ``ElasticRealisation("BC", stiffness=1e6)``, to the end of the time.
     method : {"event-driven", "time-stepping"}
         Arcs between located events, or :func:`hybrid.motion.time_stepping` with Newton's law of impact and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
@@ -99,7 +99,7 @@ def simulate(
         The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
         or ``t_end`` is not later than the start; or an argument that the method does not know.
     DeclarationError
-        ``HandOver`` names a constraint that there is not, or a stiffness that is not positive.
+        ``ElasticRealisation`` names a constraint that there is not, or a stiffness that is not positive.
     ComputationError
         Nothing could be computed; after a first arc the motion so far is returned.
 
@@ -152,22 +152,23 @@ def _followed(
     context: Context,
     state: State,
     t_end: float,
-    singular: str | HandOver,
+    singular: str | ElasticRealisation,
     progress: Callable[[float, float], None] | None,
 ) -> Trajectory:
     run = Run(context, t_end, progress=progress)
     motion = run.follow(moment_at_start(context, state.t, state.q, state.v, state.sides))
-    if isinstance(singular, HandOver) and motion.termination is Termination.SINGULAR_CONFIGURATION:
-        return continued_on_springs(context, run.sides, motion, singular, t_end, progress=progress)
+    if isinstance(singular, ElasticRealisation) and motion.termination is Termination.SINGULAR_CONFIGURATION:
+        return continued_on_springs(context, run.signs, motion, singular, t_end, progress=progress)
     return motion
 
 
-def _check_names(dynamics: Dynamics, method: str, singular: str | HandOver) -> None:
+def _check_names(dynamics: Dynamics, method: str, singular: str | ElasticRealisation) -> None:
     _check_known("method", method, METHODS)
-    if isinstance(singular, HandOver):
+    if isinstance(singular, ElasticRealisation):
         singular.realised(dynamics.mechanism)  # raises now what would otherwise be found at the singular configuration
     else:
-        _check_known("rule at singular configurations", singular, AT_SINGULAR, ", or give a hybrid.motion.HandOver")
+        other = ", or give a hybrid.motion.ElasticRealisation"
+        _check_known("rule at singular configurations", singular, AT_SINGULAR, other)
 
 
 def _check_known(what: str, value: str, known: tuple[str, ...], further: str = "") -> None:

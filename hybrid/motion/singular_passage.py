@@ -414,7 +414,7 @@ def singular_points_of(motion: Trajectory) -> tuple[SingularPoint, ...]:
     found = []
     for event in motion.events:
         if event.kind is EventKind.SINGULAR_CONFIGURATION:
-            springs = motion.handed_over
+            springs = motion.springs
             dynamics = motion.dynamics if springs is None or event.t <= springs.t else springs.dynamics
             point = classify_configuration(ConfigurationSpace(dynamics.at(motion.parameters), event.t), event.q)
             if point is None:

@@ -68,13 +68,13 @@ def references(
     -------
     dict of str to Reference
     """
-    turning = spatial_slides(constraints.parts)
-    if not turning:
+    slides = spatial_slides(constraints.parts)
+    if not slides:
         return {}
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
     found = {}
-    for part in turning:
+    for part in slides:
         slip, floor = _slip(part, terms, y[n:])
         size = float(np.linalg.norm(slip))
         usual = _usual(part, terms, settings)
@@ -298,11 +298,11 @@ def passes_by(watch: Watch, constraints: Constraints, t: float, y: Array, fired:
     """
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
-    turning = {part.name: part for part in spatial_slides(constraints.parts)}
+    slides = {part.name: part for part in spatial_slides(constraints.parts)}
     return all(
         guard.kind is GuardKind.SLIP
-        and guard.element in turning
-        and np.linalg.norm(_slip(turning[guard.element], terms, y[n:])[0])
-        > watch.settings.tolerances.velocity * _usual(turning[guard.element], terms, watch.settings)
+        and guard.element in slides
+        and np.linalg.norm(_slip(slides[guard.element], terms, y[n:])[0])
+        > watch.settings.tolerances.velocity * _usual(slides[guard.element], terms, watch.settings)
         for guard in fired
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybrid.declaration.mechanism import Mechanism
     from hybrid.dynamics.derive import Dynamics
 
-__all__ = ["HandOver", "HandedOver"]
+__all__ = ["ElasticRealisation", "Springs"]
 
 
 def _as_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
@@ -25,7 +25,7 @@ def _as_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
 
 @explains_arguments
 @attrs.frozen
-class HandOver:
+class ElasticRealisation:
     """At a singular configuration, go on with springs in place of rigid constraints: they have one motion there.
 
     The springs are unstretched where they take over; which branch they follow may depend on their stiffness
@@ -43,7 +43,7 @@ class HandOver:
 
     Examples
     --------
-    >>> HandOver("BC", stiffness=1e6).constraints
+    >>> ElasticRealisation("BC", stiffness=1e6).constraints
     ('BC',)
     """
 
@@ -88,7 +88,7 @@ class HandOver:
 
 
 @attrs.frozen(eq=False)
-class HandedOver:
+class Springs:
     """The springs that took the place of rigid constraints during a motion.
 
     Attributes

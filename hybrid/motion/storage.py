@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.motion.arguments import Settings
     from hybrid.motion.recorded import Arc, Event
-    from hybrid.motion.springs import HandedOver
+    from hybrid.motion.springs import Springs
     from hybrid.motion.trajectory import Trajectory
 
 
@@ -64,7 +64,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "parameters": {
             name: value if isinstance(value, str) else float(value) for name, value in trajectory.parameters.items()
         },
-        "arcs": [{"mode": _labels(arc.mode), "sides": dict(arc.sides)} for arc in trajectory.arcs],
+        "arcs": [{"mode": _labels(arc.mode), "sides": dict(arc.force_signs)} for arc in trajectory.arcs],
         "events": [_event_record(event) for event in trajectory.events],
         "termination": trajectory.termination.name,
         "cause": trajectory.cause,
@@ -74,7 +74,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "t": trajectory.t,
         "warnings": list(trajectory.warnings),
         "energy": dict(trajectory.energy().as_mapping()),
-        "handed_over": _handed_over_record(trajectory.handed_over),
+        "handed_over": _springs_record(trajectory.springs),
         "settings": _settings_record(trajectory.settings),
     }
     with Path(path).open("wb") as file:
@@ -129,7 +129,7 @@ def _law_record(law: AbstractImpactLaw | None) -> dict[str, Any] | None:
     return {"name": law.name, "numbers": attrs.asdict(cast("attrs.AttrsInstance", law))}
 
 
-def _handed_over_record(springs: HandedOver | None) -> dict[str, Any] | None:
+def _springs_record(springs: Springs | None) -> dict[str, Any] | None:
     if springs is None:
         return None
     declaration = mechanism_to_toml(springs.dynamics.mechanism)

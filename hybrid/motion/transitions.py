@@ -47,7 +47,7 @@ _KINDS = (
 )
 
 
-_LOWEST_HOP = 1024.0  # in units of the rounding of the gap
+_LOWEST_REBOUND = 1024.0  # in units of the rounding of the gap
 _LARGEST = 4.0  # times what the forces alone would give a gap: larger accelerations are not looked for
 _TOUCHING = 16.0  # in the same units: what a gap at rest gathers over the steps of an arc
 SLIPPING = (Activity.SLIPPING, Activity.SLIPPING_PLUS, Activity.SLIPPING_MINUS, Activity.TENDING)
@@ -295,7 +295,7 @@ def moment_after_impact(context: Context, moment: Moment, impact: Impact) -> Mom
         else:
             closed.add(name)
     after = closed_again(context, activities, closed, moment.t, moment.q, impact.v_after)
-    low = low_hops(context, after, rebounds)
+    low = low_rebounds(context, after, rebounds)
     return closed_again(context, activities, closed | low, moment.t, moment.q, impact.v_after) if low else after
 
 
@@ -344,7 +344,7 @@ def closed_again(
     return Moment(t, *reached, known, {}, resting)
 
 
-def may_hop_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDArray[np.bool_]:
+def may_rebound_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDArray[np.bool_]:
     """Where gaps open so slowly that forces like those here may close them at once.
 
     Parameters
@@ -364,10 +364,10 @@ def may_hop_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDA
     force = np.sqrt(np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1))[..., None]
     answers = np.sqrt(np.maximum(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2), 0.0))
     largest = _LARGEST * (answers * force + np.abs(terms.zeta_N))
-    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_HOP * gap_floors(terms, q)))
+    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_REBOUND * gap_floors(terms, q)))
 
 
-def low_hops(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
+def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
     """Contacts that would hop so low that floating point cannot tell their gaps from zero.
 
     Parameters
@@ -387,7 +387,7 @@ def low_hops(context: Context, moment: Moment, rates: Mapping[str, float]) -> se
         return set()
     terms, dynamics = context.terms(moment.t, moment.q, moment.v), context.dynamics
     all_rates = np.array([rates.get(name, 0.0) for name in dynamics.contacts])
-    if not may_hop_low(dynamics, terms, moment.q, all_rates).any():
+    if not may_rebound_low(dynamics, terms, moment.q, all_rates).any():
         return set()
     activities = tuple(moment.activities[name] for name in element_names(dynamics))
     problem = pose(dynamics, terms, activities, sides=moment.sides)
@@ -395,7 +395,7 @@ def low_hops(context: Context, moment: Moment, rates: Mapping[str, float]) -> se
     if not branches:
         return set()
     falls = -np.max([terms.W_N.T @ branch.acceleration + terms.zeta_N for branch in branches], axis=0)
-    is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * _LOWEST_HOP * gap_floors(terms, moment.q))
+    is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * _LOWEST_REBOUND * gap_floors(terms, moment.q))
     return {name for name in rates if is_low[dynamics.contacts.index(name)]}
 
 

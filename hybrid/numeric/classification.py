@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.arguments import checks_arguments
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.classification import PosedStates, decide_singly, decide_states
-from hybrid.contact.selection import STANDING_BUDGET, select_problem
+from hybrid.contact.selection import COVER_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.numeric.critical import CriticalFactors, SlidingProblem, critical_factors, least_factor
 from hybrid.numeric.problem import activities_of, contact_problem, normal_problem
@@ -141,7 +141,7 @@ def _root(G: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @checks_arguments
 def classify(
-    state: NumericState, *, tolerances: Tolerances = Tolerances(), standing_budget: float = STANDING_BUDGET
+    state: NumericState, *, tolerances: Tolerances = Tolerances(), cover_budget: float = COVER_BUDGET
 ) -> NumericClassification:
     """Decide an array of states, those with the same pattern of contacts together.
 
@@ -150,7 +150,7 @@ def classify(
     state : NumericState
         One, or an array of them. A contact that is absent at some has a positive ``gap`` there.
     tolerances : Tolerances, optional
-    standing_budget : float, default 2
+    cover_budget : float, default 2
         Seconds for each state with several spatial contacts at rest; with 0 these are left open.
 
     Returns
@@ -169,13 +169,13 @@ def classify(
     """
     if not state.shape:
         alone = attrs.evolve(state, M=state.M[None])
-        return _first(classify(alone, tolerances=tolerances, standing_budget=standing_budget))
+        return _first(classify(alone, tolerances=tolerances, cover_budget=cover_budget))
     shape, found = state.shape, activities_of(state)
     massive = np.broadcast_to(definiteness(state.terms.M) > tolerances.rank, shape)
 
     def decide(place: tuple[int, ...]) -> Selection:
         problem = contact_problem(state.at(place), tolerances=tolerances)
-        return select_problem(problem, tolerances=tolerances, standing_budget=standing_budget, bodies=state.bodies)
+        return select_problem(problem, tolerances=tolerances, cover_budget=cover_budget, bodies=state.bodies)
 
     posed = PosedStates(state.structure, state.terms, None, found, state.sides)
     table = decide_states(posed, massive, decide, tolerances=tolerances)

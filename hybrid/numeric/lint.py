@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact import Verdict, verify_certificate
 from hybrid.contact.batches import CellVerdict
-from hybrid.contact.selection import STANDING_BUDGET
+from hybrid.contact.selection import COVER_BUDGET
 from hybrid.errors import StateError
 from hybrid.numeric.classification import classify
 from hybrid.numeric.critical import sliding_problem
@@ -64,7 +64,7 @@ def _sampled_verdicts(
         posed = posed_frame(backend, row, thresholds)
         if not isinstance(posed, str):
             state = states_of([posed], thresholds, backend.name).at(0)
-            found[k] = select(state, tolerances=tolerances, standing_budget=budget).verdict
+            found[k] = select(state, tolerances=tolerances, cover_budget=budget).verdict
     return found
 
 
@@ -74,7 +74,7 @@ def lint(
     *,
     thresholds: Thresholds | None = None,
     frictions: Sequence[float] = FRICTIONS,
-    standing_budget: float = STANDING_BUDGET,
+    cover_budget: float = COVER_BUDGET,
     resolve: int | None = None,
     others: Sequence[Thresholds] = (),
     tolerances: Tolerances = Tolerances(),
@@ -91,7 +91,7 @@ def lint(
     thresholds : Thresholds, optional
     frictions : sequence of float
         For which the shares are repeated; none to save the time.
-    standing_budget : float, default 2
+    cover_budget : float, default 2
         Seconds for each of a sample of the frames in which several spatial contacts rest; the others are UNDECIDED.
     resolve : int, optional
         A frame from which penalty contacts and time stepping are run on.
@@ -125,7 +125,7 @@ def lint(
                 if progress is not None and k % _BETWEEN_LOOKS == 0:
                     progress(k, len(log))
             run.decide()
-            run.decide_standing(log, standing_budget)
+            run.decide_spatial_rest(log, cover_budget)
         except KeyboardInterrupt:
             if not keeps:
                 raise
@@ -168,7 +168,7 @@ class _Run:
         self.verdict = np.full(frames, CellVerdict.MISSING, np.uint8)
         self.factor, self.margin = np.full(frames, np.nan), np.full(frames, np.nan)
         self.rests, self.stands = np.zeros(frames, dtype=bool), np.zeros(frames, dtype=bool)
-        self.standing: dict[int, Verdict] = {}
+        self.spatial_rest: dict[int, Verdict] = {}
         self.left_out: Counter[str] = Counter()
         self.shares = {friction: [0, 0] for friction in frictions}
         self.pairs: dict[tuple[str, str], None] = {}
@@ -202,7 +202,7 @@ class _Run:
             # all of a group is counted at its end: after an interrupt it is decided once more
             places = np.array([k for k, _ in frames])
             state = states_of([posed for _, posed in frames], self.thresholds, self.backend.name)
-            found = classify(state, tolerances=self.tolerances, standing_budget=0.0)
+            found = classify(state, tolerances=self.tolerances, cover_budget=0.0)
             frictions = () if frames[0][1].rests else tuple(self.shares)
             swept = [classify(with_friction(state, value), tolerances=self.tolerances).verdict for value in frictions]
             self.verdict[places], self.margin[places] = found.verdict, found.margin
@@ -213,9 +213,9 @@ class _Run:
             del self.waiting[contacts]
             self.n_waiting -= len(frames)
 
-    def decide_standing(self, log: Log, budget: float) -> None:
+    def decide_spatial_rest(self, log: Log, budget: float) -> None:
         """Decide a sample of the frames in which several spatial contacts rest."""
-        self.standing = _sampled_verdicts(
+        self.spatial_rest = _sampled_verdicts(
             self.backend,
             log,
             np.flatnonzero(self.stands),
@@ -223,7 +223,7 @@ class _Run:
             budget=budget,
             tolerances=self.tolerances,
         )
-        for k, verdict in self.standing.items():
+        for k, verdict in self.spatial_rest.items():
             self.verdict[k] = CellVerdict[verdict.name]
 
     def counts(self) -> dict[str, int]:
@@ -273,8 +273,8 @@ class _Run:
             frames=self.taken,
             counted=counted,
             resting=_names(verdict[decided & rests]),
-            standing=int(np.sum(self.stands)),
-            standing_sample=dict(Counter(found.name for found in self.standing.values())),
+            spatial_rest=int(np.sum(self.stands)),
+            spatial_rest_sample=dict(Counter(found.name for found in self.spatial_rest.values())),
             left_out=dict(self.left_out),
             verdicts=self.counts(),
             by_friction=tuple(

@@ -178,9 +178,9 @@ class LintReport(AbstractDisplayed):
         Frames with a frictional contact, all of which slip.
     resting : dict of str to int
         Frames with a contact at rest, by verdict.
-    standing : int
+    spatial_rest : int
         Of these, those in which several spatial contacts rest.
-    standing_sample : dict of str to int
+    spatial_rest_sample : dict of str to int
         Of these, those that were decided by a cover of their motions, by verdict; the others count as UNDECIDED.
     left_out : dict of str to int
         By reason.
@@ -211,8 +211,8 @@ class LintReport(AbstractDisplayed):
     frames: int
     counted: int
     resting: dict[str, int]
-    standing: int
-    standing_sample: dict[str, int]
+    spatial_rest: int
+    spatial_rest_sample: dict[str, int]
     left_out: dict[str, int]
     verdicts: dict[str, int]
     by_friction: tuple[tuple[float, float, float], ...]

@@ -15,7 +15,7 @@ from hybrid.contact.impacts.impact import AbstractImpactLaw, Impact, ImpactProbl
 from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.reduction import are_contradictory
-from hybrid.contact.selection import STANDING_BUDGET, select_problem
+from hybrid.contact.selection import COVER_BUDGET, select_problem
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.equations import Terms
 from hybrid.dynamics.scales import Scales
@@ -183,7 +183,7 @@ def select(
     *,
     tolerances: Tolerances = Tolerances(),
     solver: Literal["enumeration", "lemke", "gauss"] = "enumeration",
-    standing_budget: float = STANDING_BUDGET,
+    cover_budget: float = COVER_BUDGET,
 ) -> Selection:
     """Decide which contact modes are consistent at a state, as :func:`hybrid.select` does for a declared mechanism.
 
@@ -193,7 +193,7 @@ def select(
         Without leading axes.
     tolerances : Tolerances, optional
     solver : {"enumeration", "lemke", "gauss"}
-    standing_budget : float, default 2
+    cover_budget : float, default 2
         Seconds for several spatial contacts at rest.
 
     Returns
@@ -221,9 +221,7 @@ def select(
     'INCONSISTENT'
     """
     problem = contact_problem(state, tolerances=tolerances)
-    return select_problem(
-        problem, tolerances=tolerances, solver=solver, standing_budget=standing_budget, bodies=state.bodies
-    )
+    return select_problem(problem, tolerances=tolerances, solver=solver, cover_budget=cover_budget, bodies=state.bodies)
 
 
 @checks_arguments
@@ -273,7 +271,7 @@ def resolve_impact(state: NumericState, *, law: AbstractImpactLaw, tolerances: T
 def resolve(
     state: NumericState,
     *,
-    method: AbstractImpactLaw | None = None,
+    law: AbstractImpactLaw | None = None,
     approach: float = 0.0,
     stiffness: float | None = None,
     tolerances: Tolerances = Tolerances(),
@@ -284,7 +282,7 @@ def resolve(
     ----------
     state : NumericState
         Without leading axes, with ``v``.
-    method : AbstractImpactLaw, optional
+    law : AbstractImpactLaw, optional
         The compliant limit by default.
     approach : float
         Normal velocity, not above 0, with which a contact that slips alone approaches where several modes are
@@ -297,7 +295,7 @@ def resolve(
     -------
     Resolution
     """
-    law = KelvinVoigtLimit() if method is None else method
+    law = KelvinVoigtLimit() if law is None else law
     approaching = [float(c.gap_dot) for c in state.contacts if c.gap == 0.0 and c.gap_dot < 0.0]
     if approaching:
         impact = resolve_impact(state, law=law, tolerances=tolerances)
@@ -305,7 +303,7 @@ def resolve(
     return resolve_selection(
         select(state, tolerances=tolerances),
         lambda: resolve_impact(state, law=law, tolerances=tolerances),
-        method=law,
+        law=law,
         approach=approach,
         stiffness=stiffness,
     )

@@ -133,9 +133,9 @@ def traced_curve(
     start = surface.onto(q[0])
     if start is None or max(at_rest) > _FIT * size:
         return None
-    ahead = _walk(surface, start, 1.0, box)
+    ahead = _traced(surface, start, 1.0, box)
     closes = len(ahead) > 3 and np.linalg.norm(ahead[-1][0] - ahead[0][0]) < 1.5 * _STEP * size
-    behind = [] if closes else _walk(surface, start, -1.0, box)[1:]
+    behind = [] if closes else _traced(surface, start, -1.0, box)[1:]
     if min(len(ahead) + len(behind), len(ahead)) < 2:
         return None
     places, normals = (np.array(part) for part in zip(*(*reversed(behind), *ahead), strict=True))
@@ -204,7 +204,7 @@ class _Surface:
         return None
 
 
-def _walk(
+def _traced(
     surface: _Surface, start: tuple[Array, Array, Array, Array], sign: float, box: tuple[Array, Array]
 ) -> list[tuple[Array, Array]]:
     """Places and normals from a posture on, until the picture is left or the curve closes."""

@@ -67,7 +67,7 @@ def lint_record(report: LintReport, **options: Json) -> dict[str, Json]:
         "resting": {
             "frames": resting,
             "verdict_fractions": {verdict: count / resting for verdict, count in report.resting.items()},
-            "standing": {"frames": report.standing, "sample": report.standing_sample},
+            "standing": {"frames": report.spatial_rest, "sample": report.spatial_rest_sample},
         },
         "left_out": report.left_out,
         "verdict_fractions": {verdict: count / report.counted for verdict, count in report.verdicts.items()},

@@ -210,8 +210,8 @@ def _drawn(motions: Mapping[str, Trajectory], title: str, choices: Mapping[str, 
             if labels:
                 place_legend(axes, handles, look, labels=labels)
         for motion in motions.values():
-            if motion.handed_over is not None:
-                _mark_springs(drawn[0], motion.handed_over.t, look.note)
+            if motion.springs is not None:
+                _mark_springs(drawn[0], motion.springs.t, look.note)
         if rows:
             _draw_modes(drawn[-1], motions, rows, span, look)
         seconds = next(iter(motions.values())).dynamics.mechanism.units().time

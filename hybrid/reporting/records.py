@@ -276,7 +276,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
     """
     from hybrid.motion import Termination  # what decides a state needs no motions
 
-    energy, springs = motion.energy(), motion.handed_over
+    energy, springs = motion.energy(), motion.springs
     return {
         "mechanism": motion.dynamics.name,
         "method": motion.method,

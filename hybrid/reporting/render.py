@@ -219,7 +219,7 @@ def report_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[st
         "flows": _FLOWS,
         "settled": _settled,
         "sliding": sliding_sentence,
-        "on_rail": bilateral_sentence,
+        "on_bilateral": bilateral_sentence,
         "mode_text": mode_text,
         "inequality_unit": inequality_unit,
         "common": {name: _common(found) for name, found in record.get("units", {}).items()},
@@ -232,13 +232,13 @@ def report_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[st
 
 def _of_dynamics(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[str, Any]:
     if dynamics is None:
-        return {"pairs": [], "rails": set(), "spatial": set()}
+        return {"pairs": [], "bilateral": set(), "spatial": set()}
     owners = list(dict.fromkeys((*dynamics.contacts, *dynamics.columns, *dynamics.rigid)))
     state = record.get("state", {"q": {}, "v": {}})
     return {
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
         "velocities": dynamics.mechanism.velocities,
-        "rails": set(dynamics.rigid),
+        "bilateral": set(dynamics.rigid),
         "spatial": {name for name in dynamics.contacts if dynamics.dimension(name) == 2},
         "lines": sorted(_lines(record["equations"]), key=lambda line: owners.index(line[0])),
         "is_long": len(json.dumps(record["equations"])) > _FOLDED,

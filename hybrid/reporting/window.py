@@ -290,9 +290,9 @@ def can_be_traced(dynamics: Dynamics, found: RegionMap) -> bool:
     region = found.region
     edges = np.count_nonzero(region[1:] != region[:-1]) + np.count_nonzero(region[:, 1:] != region[:, :-1])
     corners = np.sort(np.stack([region[1:, 1:], region[1:, :-1], region[:-1, 1:], region[:-1, :-1]]), axis=0)
-    meetings = np.count_nonzero(np.count_nonzero(np.diff(corners, axis=0), axis=0) > 1)
+    corners_shared = np.count_nonzero(np.count_nonzero(np.diff(corners, axis=0), axis=0) > 1)
     each = _CLASSIFYING if found.branch is None else _CLASSIFYING + _SOLVING * dynamics.n**2
-    return bool((40 * edges + 13_000 * meetings) * each <= _MAX_TRACING)
+    return bool((40 * edges + 13_000 * corners_shared) * each <= _MAX_TRACING)
 
 
 def _posture_coordinate(dynamics: Dynamics, state: State, parameters: Values | None, closed: list[str]) -> int | None:

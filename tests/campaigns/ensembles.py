@@ -90,7 +90,7 @@ def run(n: int, *, seed: int) -> Tally:
             return ensemble(dynamics, starts=moved, parameters=values, t_end=END, law=law, rtol=1e-12)  # noqa: B023
 
         found, shifted = followed(0.0), followed(SHIFT)
-        handed = sum(found.handed_over.values())
+        handed = sum(found.singled_out.values())
         tally.parts.setdefault("handed over", Tally()).tried += handed
         for k in (0, *rng.choice(np.arange(1, N), COMPARED - 1, replace=False).tolist()):
             at = np.array([column[k] for column in starts.values()])

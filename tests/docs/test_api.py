@@ -14,7 +14,7 @@ SOURCE = Path(__file__).parents[2] / "docs/_extensions/api_pages.py"
 ARRAY = re.compile(r"NDArray|\bArray\b|FloatArray|IntArray|BoolArray|ArrayLike|ndarray")
 SHAPE = re.compile(r"\(\.\.\.\)|\([^()]*,[^()]*\)|(?i:shape|as many|as for|as :)")
 UNIT = re.compile(r"\bs\b|[Ss]econds|N/m|sqrt\(kg\)|\bunits?\b|[Aa]s for|expression")
-QUANTITIES = {"budget", "damping", "duration", "max_step", "standing_budget", "step", "stiffness", "t", "t_end"}
+QUANTITIES = {"budget", "damping", "duration", "max_step", "cover_budget", "step", "stiffness", "t", "t_end"}
 # An equation of mechanics in a docstring, and what says where it comes from: a year, or a page.
 EQUATION = re.compile(r"``[^`\n]*(?:lambda|gamma|a_N|A_s|G_|F_N|v'|dx\+)[^`\n]*(?<![<>])= [^`\n]*``|M v'|w = M z")
 SOURCE_SAID = re.compile(r"\b1[6-9]\d\d\b|\b20[0-2]\d\b|docs/")

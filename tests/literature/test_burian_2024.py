@@ -23,7 +23,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.dynamics import SingularityKind
-from hybrid.motion import HandOver, Settings, singular_points_of
+from hybrid.motion import ElasticRealisation, Settings, singular_points_of
 from tests.catalogue import dynamics_of
 
 G, START, RANGE = 9.81, 0.5, (-0.8, 0.8)
@@ -362,7 +362,7 @@ def test_very_stiff_spring_strays_from_the_tangency_as_the_limit_of_its_equation
 
 
 def test_handed_over_at_the_crossing_the_spring_goes_on_along_the_smooth_branch():
-    rule = HandOver(stiffness=1e6)
+    rule = ElasticRealisation(stiffness=1e6)
     elastic = simulate(dynamics_of("singular_pendulum"), start(3.0), t_end=2, parameters={"b": 3.0}, singular=rule)
     assert elastic.termination is Termination.END_TIME
     # the springs start unstretched at the crossing: closer to the rigid motion than springs that swing from the start
@@ -371,7 +371,7 @@ def test_handed_over_at_the_crossing_the_spring_goes_on_along_the_smooth_branch(
 
 @cache
 def handed_over(b: float, k: float):
-    rule = HandOver("BC", stiffness=k)
+    rule = ElasticRealisation("BC", stiffness=k)
     return simulate(dynamics_of("singular_pendulum"), start(b), t_end=1.2, parameters={"b": b}, singular=rule)
 
 
@@ -380,7 +380,7 @@ def test_motion_handed_over_to_a_spring_is_the_rigid_one_and_then_that_of_the_sp
     motion, before = handed_over(b, k), one_coordinate(b)
     met = before.t_events[0][0]
     assert motion.termination is Termination.END_TIME
-    assert motion.handed_over.t == pytest.approx(met, abs=1e-8)
+    assert motion.springs.t == pytest.approx(met, abs=1e-8)
     speed = before.sol(met)[1]
     after = spring_by_hand(b, k, [0, 0, speed, guide(b).theta.deriv()(0) * speed], (met, 1.2))
     t = np.linspace(0, 1.2, 241)

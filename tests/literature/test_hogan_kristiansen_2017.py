@@ -104,12 +104,12 @@ def test_separatrix_between_impact_without_collision_and_lift_off(rod):
     lam = (abs(p) * delta - np.sqrt(p**2 * delta**2 + 4 * abs(p))) / 2
     w_crit = lam * b / (abs(p) * np.sqrt(K))
     at_rest = state_of(rod, 1.0, 1.3, mu)
-    found = resolve(rod, at_rest, method=KelvinVoigtLimit(delta / 2), parameters=values)
+    found = resolve(rod, at_rest, law=KelvinVoigtLimit(delta / 2), parameters=values)
     assert found.outcome is Outcome.LIFT_OFF
     assert found.critical_approach == pytest.approx(w_crit * np.sqrt(K), rel=1e-12)
     for share, outcome in ((0.95, Outcome.LIFT_OFF), (1.05, Outcome.IMPACT_WITHOUT_COLLISION)):
         decided = resolve(
-            rod, at_rest, method=KelvinVoigtLimit(delta / 2), approach=share * w_crit, stiffness=K, parameters=values
+            rod, at_rest, law=KelvinVoigtLimit(delta / 2), approach=share * w_crit, stiffness=K, parameters=values
         )
         assert decided.outcome is outcome
         moving = state_of(rod, 1.0, 1.3, mu, **{"gap_dot.tip": share * w_crit})

@@ -81,7 +81,7 @@ def _write_signs(clauses: Codes, chosen: Codes, signs: Codes, of: Codes) -> None
 
 
 @rigorous
-def _standing(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
+def _mode_status(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
     """1 for a mode whose conditions hold, -1 for one of which one fails, else 0 or ``_UNKNOWN``.
 
     It is 0 where nothing fails and something vanishes, and 3 where its equations are singular and may have a set of
@@ -139,7 +139,7 @@ def _look_for_verdicts(
             possible[:] = True  # another set of modes
         count = 0
         for mode in alive:
-            found = _standing(modes, roles, mode, of)
+            found = _mode_status(modes, roles, mode, of)
             if found == 3:
                 possible[1] = True
                 possible[2] = possible[2] or of[modes[mode, 1]] == 0
@@ -204,7 +204,7 @@ def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes
     for gate in gates:
         is_open[gate] = of[gate] == _UNKNOWN
     for mode in range(modes.shape[0]):
-        found = _standing(modes, roles, mode, of)
+        found = _mode_status(modes, roles, mode, of)
         if found == 1:
             has_certain = True
         if found != -1:
@@ -382,7 +382,7 @@ def _set_of(
         return -1
     code, count, n_labels = 0, 0, 0
     for mode in alive:
-        found = _standing(modes, roles, mode, of)
+        found = _mode_status(modes, roles, mode, of)
         if found >= _UNKNOWN:
             return -1
         if found in (0, 1):

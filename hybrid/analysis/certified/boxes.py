@@ -206,10 +206,10 @@ class BoxReader:
         found = np.abs(why)
         found[(found == KNOWN) & ~is_asked] = 0
         open_ = np.flatnonzero((found == 0) & is_asked)
-        found[open_] = AT_BOUNDARY + self.meets_others(boxes[open_], inner[open_])
+        found[open_] = AT_BOUNDARY + self.vanishing(boxes[open_], inner[open_])
         return found
 
-    def meets_others(self, boxes: Array, inner: Array) -> NDArray[np.int64]:
+    def vanishing(self, boxes: Array, inner: Array) -> NDArray[np.int64]:
         """What vanishes in a box (N, k, 2), so that no division helps: 1 a slip or a gap, 2 a determinant; else 0.
 
         Other modes hold there, or a mode has many solutions.

@@ -182,14 +182,14 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     check_slice(certified.axes, at)
     axes = {axis.name: place for place, axis in enumerate(certified.axes)}
     kept = [place for name, place in axes.items() if name not in at]
-    meets = np.ones(len(certified.parts), dtype=bool)
+    is_inside = np.ones(len(certified.parts), dtype=bool)
     for name, value in at.items():
         low, high = certified.parts[:, axes[name], 0], certified.parts[:, axes[name], 1]
         is_last = value >= certified.axes[axes[name]].high
-        meets &= (low <= value) & ((value <= high) if is_last else (value < high))
-    parts, across = certified.parts[meets][:, kept], certified.across[meets][:, kept]
+        is_inside &= (low <= value) & ((value <= high) if is_last else (value < high))
+    parts, across = certified.parts[is_inside][:, kept], certified.across[is_inside][:, kept]
     is_known = across.any(axis=-1)
-    region = np.where(is_known, certified.region[meets], -1)
+    region = np.where(is_known, certified.region[is_inside], -1)
     left = tuple(certified.axes[place] for place in kept)
     widths = np.array([axis.width for axis in left])
     areas = np.prod((parts[..., 1] - parts[..., 0]) / widths, axis=-1)

@@ -57,7 +57,7 @@ class _Tie:
     signs: tuple[int, ...]
     given: int
 
-    def sides(self, weights: Array) -> tuple[Flags, Flags, Flags]:
+    def sign_patterns(self, weights: Array) -> tuple[Flags, Flags, Flags]:
         """Boxes in which all signs are those of the weights, all are the others, and no weight has two signs."""
         turned = np.array(self.signs) > 0
         low, high = weights[:, list(self.places), 0], weights[:, list(self.places), 1]
@@ -66,13 +66,13 @@ class _Tie:
 
     def excludes(self, weights: Array) -> Flags:
         """Boxes in which no velocity gives such slips (Motzkin's theorem for smallest dependent sets)."""
-        is_up, is_down, _ = self.sides(weights)
+        is_up, is_down, _ = self.sign_patterns(weights)
         low, high = weights[:, self.given, 0], weights[:, self.given, 1]
         return np.asarray((is_up & (high <= 0.0)) | (is_down & (low >= 0.0)))
 
     def permits(self, weights: Array) -> Flags:
         """Boxes in which it excludes them nowhere."""
-        is_up, is_down, is_decided = self.sides(weights)
+        is_up, is_down, is_decided = self.sign_patterns(weights)
         low, high = weights[:, self.given, 0], weights[:, self.given, 1]
         return np.asarray(is_decided & (~is_up | (low > 0.0)) & (~is_down | (high < 0.0)))
 

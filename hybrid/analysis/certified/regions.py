@@ -247,7 +247,7 @@ class _BoxSearch:
                         parts, spread = parts.of(~is_over), spread[~is_over]
                     open_ = self.gap(parts)
                     self.reached = open_ + self.lost
-                    self.tell()
+                    self.report_progress()
                     is_complete = open_ <= wanted
                     chosen = self.for_keys(parts) if is_complete else self.widest(spread, 1.0 - wanted / open_)
                     chosen &= self.is_divisible(parts.boxes)
@@ -264,7 +264,7 @@ class _BoxSearch:
             self.for_keys(parts)
         return self.finished([*done, parts], wanted)
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         if self.progress is not None:
             self.progress(self.reached, self.evaluations)
 
@@ -313,14 +313,14 @@ class _BoxSearch:
         """Boxes that may have a verdict that was neither excluded nor met."""
         open_ = [place for place, key in enumerate(CLOSED_KEYS) if key not in {*self.witness, *self.settled}]
         found = np.asarray(parts.possible[:, open_].any(axis=1)) & (parts.why >= 0)
-        if self.lost or self.meets_fold:  # no proof of absence is left; where something is known a verdict is met
+        if self.lost or self.has_fold:  # no proof of absence is left; where something is known a verdict is met
             found &= ~parts.loose
-        what = self.reader.meets_others(parts.boxes[found], parts.inner[found])
+        what = self.reader.vanishing(parts.boxes[found], parts.inner[found])
         found[found] = (what == 0) | ((what == 2) & parts.possible[found, -1])  # still, forces may prove unique
         return found
 
     @property
-    def meets_fold(self) -> bool:
+    def has_fold(self) -> bool:
         """Whether the branch of postures ends inside the box, where no enclosure of it is the only one."""
         return self.swept.branch is not None and len(self.swept.branch.folds) > 0
 
@@ -371,7 +371,7 @@ class _BoxSearch:
     def _bounded(self, boxes: Array, inner: Array) -> _Parts:
         found: BoxBounds = self.reader(boxes, inner)
         self.evaluations += len(boxes)
-        self.tell()
+        self.report_progress()
         most = int(found.counts.max(initial=0))
         codes, is_listed = found.codes[:, :most], np.arange(most) < found.counts[:, None]
         self.codes += sorted({*codes[is_listed].tolist()}.difference(self.codes))

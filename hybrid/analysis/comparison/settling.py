@@ -67,10 +67,10 @@ def decay_rate(problem: ContactProblem, branch: Branch, damping: float | None) -
         return math.inf
     normals = [c.rows[0] for c in pressing]
     driven = np.column_stack([_force(problem, branch, c) for c in pressing])
-    rails = [c for c in elements if c.kind is ElementKind.BILATERAL]
+    bilateral = [c for c in elements if c.kind is ElementKind.BILATERAL]
     held = [row for c in elements if branch.mode[c.name] is ContactMode.STICK for row in c.tangential]
-    holding = [*(_force(problem, branch, c) for c in rails), *np.eye(len(problem.G))[held]]
-    rows = [*(c.rows[0] for c in rails), *held]
+    holding = [*(_force(problem, branch, c) for c in bilateral), *np.eye(len(problem.G))[held]]
+    rows = [*(c.rows[0] for c in bilateral), *held]
     if rows:
         columns = np.column_stack(holding)
         block = problem.G[rows] @ columns

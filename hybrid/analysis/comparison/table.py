@@ -97,7 +97,7 @@ def observed_order(errors: Sequence[tuple[float, float]]) -> ObservedOrder | Non
 
 STIFFNESSES = (1e6, 1e7, 1e8)
 """Of penalty runs, if nothing else is asked for; three, so that a fit has a scatter."""
-_SIDES = (0.5, 2.0)  # approaches of an indeterminate state, in units of the one that separates lift-off from impact
+_SHARES = (0.5, 2.0)  # approaches of an indeterminate state, in units of the one that separates lift-off from impact
 _SAME = CLEAR  # normal velocities that differ by less, relative to the largest velocity, agree
 
 
@@ -304,7 +304,7 @@ def _resolution(inquiry: Inquiry) -> Resolution:
     """The resolution of the state; unresolved with the reason where the compliant limit has none."""
     dynamics, state, tolerances = inquiry.dynamics, inquiry.state, inquiry.tolerances
     try:
-        return resolve(dynamics, state, method=KelvinVoigtLimit(inquiry.damping), tolerances=tolerances)
+        return resolve(dynamics, state, law=KelvinVoigtLimit(inquiry.damping), tolerances=tolerances)
     except ComputationError as error:
         terms = dynamics.terms(state.q, state.v, t=state.t)
         scales = scales_of(dynamics, terms, state.q, state.v, t=state.t)
@@ -332,7 +332,7 @@ def _penalty_runs(
         runs += [
             (K, limit if share > 1 else None, (f"{share:g} w_crit", share * critical / math.sqrt(K)))
             for K in stiffness
-            for share in _SIDES
+            for share in _SHARES
         ]
     for done, (K, approached, met) in enumerate(runs):
         progress(done, len(runs))

@@ -33,7 +33,7 @@ __all__ = ["HalfBranch", "RealisationRow", "RealisationStudy", "branch_taken", "
 
 Array = NDArray[np.float64]
 
-_WALKED = 20_000
+_PATH_SAMPLES = 20_000
 _NEGLIGIBLE = CLEAR  # share of a displacement below which a coordinate does not move along a branch
 
 
@@ -107,7 +107,7 @@ def branch_taken(
     HalfBranch or None
         None if the motion does not enter the ball, does not leave it, or there is no branch.
     """
-    t = np.linspace(motion.t_start, motion.t, _WALKED)
+    t = np.linspace(motion.t_start, motion.t, _PATH_SAMPLES)
     away = motion.sample(t)[0] - q
     distance = np.linalg.norm(away, axis=1)
     closest = int(np.argmin(distance[t <= until])) if motion.t_start <= until else 0

@@ -23,7 +23,7 @@ from hybrid.tolerances import LAST_PLACE, NEARLY
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics, Values
 
-__all__ = ["Box", "ConfigurationCurves", "configuration_curves", "sides", "singular_configurations", "spread"]
+__all__ = ["Box", "ConfigurationCurves", "box_ends", "configuration_curves", "singular_configurations", "spread"]
 
 
 Array = NDArray[np.float64]
@@ -87,7 +87,7 @@ def singular_configurations(
     dynamics = bound(dynamics, parameters)
     from scipy.optimize import least_squares
 
-    low, high = sides(dynamics, box)
+    low, high = box_ends(dynamics, box)
     space = ConfigurationSpace(dynamics, t, reach)
     from_where = spread(low, high, starts)
     rows = independent_rows(space, from_where)
@@ -119,7 +119,7 @@ def _confirmed(space: ConfigurationSpace, q: Array) -> SingularPoint | None:
     return point if point is not None and space.regularity(point.q).is_singular else None
 
 
-def sides(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
+def box_ends(dynamics: Dynamics, box: Box) -> tuple[Array, Array]:
     """Lower and upper ends of a box of postures, checked.
 
     Parameters
@@ -191,9 +191,9 @@ def _slope(space: ConfigurationSpace, rows: list[int]) -> Callable[[Array], Arra
     def slope(x: Array) -> Array:
         q, w = x[: space.n], x[space.n :]
         J, m = space.jacobian(q)[rows], len(rows)
-        turning = np.array([w @ space.curvature(q, direction)[rows] for direction in np.eye(space.n)])
+        curvatures = np.array([w @ space.curvature(q, direction)[rows] for direction in np.eye(space.n)])
         top = np.hstack([J, np.zeros((m, m))])
-        middle = np.hstack([turning, J.T])
+        middle = np.hstack([curvatures, J.T])
         return np.vstack([top, middle, np.concatenate([np.zeros(space.n), w])])
 
     return slope
@@ -262,7 +262,7 @@ def configuration_curves(
     2
     """
     dynamics = bound(dynamics, parameters)
-    low, high = sides(dynamics, box)
+    low, high = box_ends(dynamics, box)
     space = ConfigurationSpace(dynamics, t)
     postures = spread(low, high, starts)
     freedom = space.n - len(independent_rows(space, postures))

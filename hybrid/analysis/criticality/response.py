@@ -98,8 +98,8 @@ def contact_response(dynamics: Dynamics, q: Any, v: Any, *, contact: str, t: Any
     motion = free_motion(terms, eliminated=tuple(range(len(dynamics.rigid))))
     index = dynamics.contacts.index(contact)
     w_N = terms.W_N[..., :, index]
-    if rails := bilateral_contacts(dynamics, terms, motion, w_N):
-        raise BilateralContactError(dynamics.name, contact, rails)
+    if bilateral := bilateral_contacts(dynamics, terms, motion, w_N):
+        raise BilateralContactError(dynamics.name, contact, bilateral)
     W_T = terms.W_T[..., :, dynamics.columns.get(contact, slice(0, 0))]
     normal = (motion.response @ w_N[..., None])[..., 0]
     a_free = motion.a_free

@@ -228,7 +228,7 @@ _MARGIN = 1 / 4
 _WIDTH = 1e-4
 
 
-def junctions(
+def common_points(
     code: Code, corner: NDArray[np.float64], size: NDArray[np.float64], *, rim: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Find where the curves that end within squares meet.
@@ -338,7 +338,7 @@ def trace_boundaries(plane: Sweep, codes: NDArray[np.uint64], dictionary: Region
     pairs, dangling, squares = links(found, lattice.codes.shape)
     corner, size = lattice.squares(squares)
     rim = np.array([[axis.at([share])[0] for axis in plane.axes] for share in (_INSET, 1 - _INSET)])
-    points = np.concatenate([found.points, junctions(code, corner, size, rim=rim)])
+    points = np.concatenate([found.points, common_points(code, corner, size, rim=rim)])
     n = len(found.points)
     curves = []
     for chain in chains(n, np.concatenate([pairs, dangling + np.array([0, n])])):

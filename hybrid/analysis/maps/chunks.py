@@ -233,9 +233,9 @@ def fill(
     compiled = CompiledCells(plane, draft.dictionary) if engine is None and pays(draft.verdict.size) else None
     usual = _CELLS if compiled is None else _COMPILED_CELLS
     todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
-    tell = None if engine is None else lambda number, reason: failed(todo[number], reason)
+    report_failure = None if engine is None else lambda number, reason: failed(todo[number], reason)
     try:
-        for _ in _filled(draft, plane, todo, engine, compiled, tell):
+        for _ in _filled(draft, plane, todo, engine, compiled, report_failure):
             if progress is not None:
                 progress(draft.done, draft.verdict.size)
     finally:

@@ -305,8 +305,8 @@ class SensitivityCheck:
         for name, item in self.differences.items():
             slope = self.forward[name]
             if not np.isfinite(item.value):
-                sides = [side for side in (item.below, item.above) if np.isfinite(side)]
-                alone = f"give {sides[0]:.6g} to one side alone" if sides else "tell nothing"
+                known = [side for side in (item.below, item.above) if np.isfinite(side)]
+                alone = f"give {known[0]:.6g} to one side alone" if known else "tell nothing"
                 found.append(f"differences with respect to {name} {alone}: {item.reason}")
             elif not abs(item.value - slope) <= max(_DEVIATES * self._size, _TIMES * item.error):
                 found.append(

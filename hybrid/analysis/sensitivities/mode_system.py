@@ -199,9 +199,9 @@ class ModeSystem:
         name = part.element.friction_term(is_static=False)
         pressing = self._pressing(at, part)
         direction, slope = self._direction(part, slip), self._direction_slope(part, slip)
-        turning = slope @ found["slip"][:, list(part.columns)]
+        rotation = slope @ found["slip"][:, list(part.columns)]
         coefficient = np.broadcast_to(self._coefficient(at.terms, part), len(slip))
-        change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * turning
+        change = direction[:, :, None] * found[name][:, part.index][:, None, :] + coefficient[:, None, None] * rotation
         return np.asarray(pressing[:, None, None] * change)
 
     def rotation_slopes(self, at: Response, part: ElementMode) -> Array:

@@ -267,7 +267,7 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
     if refusal is not None:
         return refusal
     arcs, law, dynamics = trajectory.arcs, trajectory.law, trajectory.dynamics
-    systems = [ModeSystem(partials, rows_of(dynamics, arc.mode, arc.sides), dynamics) for arc in arcs]
+    systems = [ModeSystem(partials, rows_of(dynamics, arc.mode, arc.force_signs), dynamics) for arc in arcs]
     events = [event for event in trajectory.events if event.kind is not EventKind.WATCH]
     t = trajectory.t_start
     try:
@@ -353,9 +353,9 @@ def _unfinished(trajectory: Trajectory) -> Refusal | None:
     if trajectory.method != "event-driven":
         reason = "the motion was computed by time-stepping, which locates no events"
         return Refusal(trajectory.t_start, reason, is_proven=False)
-    if trajectory.handed_over is not None:
+    if trajectory.springs is not None:
         reason = "the motion was handed over to springs, which follow other equations"
-        return Refusal(trajectory.handed_over.t, reason, is_proven=False)
+        return Refusal(trajectory.springs.t, reason, is_proven=False)
     if not trajectory.termination.is_complete:
         is_proven = trajectory.termination not in _UNFINISHED
         return Refusal(trajectory.t, f"the motion ended: {trajectory.cause}", is_proven=is_proven)

@@ -241,8 +241,8 @@ def _is_shared(segment: Segment, surface: EventSurface) -> bool:
 def _slack(point: Point, surface: EventSurface) -> float:
     """The guard as the motion has it, of that distribution of forces that is farthest from all bounds."""
     parts = point.system.parts
-    mode, sides = Mode({part.name: part.label for part in parts}), {part.name: part.side for part in parts}
-    flow = make_flow(point.system.dynamics, mode, sides=sides)
+    mode, signs = Mode({part.name: part.label for part in parts}), {part.name: part.side for part in parts}
+    flow = make_flow(point.system.dynamics, mode, force_signs=signs)
     return float(flow.guard_values(point.at.t, point.at.y.T)[flow.guards.index(surface.guard), 0])
 
 

@@ -391,8 +391,8 @@ def element_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSu
         own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
     else:
         own = guards_of((part,))  # where several fire at once, the kind of the event may be that of another
-    sides = [EventSurface(guard, part) for guard in own if guard.kind in kinds] or [EventSurface(g, part) for g in own]
-    surface = min(sides, key=lambda side: side.value(point))
+    faces = [EventSurface(guard, part) for guard in own if guard.kind in kinds] or [EventSurface(g, part) for g in own]
+    surface = min(faces, key=lambda one: one.value(point))
     is_settling = surface.kind is GuardKind.SLIP and is_spatial(part)
     return attrs.evolve(surface, aim=settling_aim(point, part)) if is_settling else surface
 

@@ -218,7 +218,7 @@ class AbstractCompliantFlow(ABC):
         others = [j for j in self.loaded(at).unloaded(status) if j != i]
         status.side[i] = -status.side[i]
         growing = at.under(self._growing(at, status), np.zeros(len(at.free)), limited=False)
-        self.loaded(growing).settle(status, [], sides=others)
+        self.loaded(growing).settle(status, [], reversible=others)
 
     def _growing(self, at: CompliantForces, status: ContactStatus) -> Array:
         """Rates of the normal forces."""
@@ -232,7 +232,7 @@ class AbstractCompliantFlow(ABC):
     ) -> None:  # fmt: skip
         """Decide for some of the force elements at rest, while the others at rest hold."""
         if at.bilateral.names:
-            self.loaded(at).settle(status, rest, sides=idle, breaking=breaking)
+            self.loaded(at).settle(status, rest, reversible=idle, breaking=breaking)
             return
         if not rest:
             return

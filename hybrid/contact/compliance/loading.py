@@ -101,7 +101,7 @@ class LoadedRest:
         status: ContactStatus,
         undecided: Sequence[int],
         *,
-        sides: Sequence[int] | None = None,
+        reversible: Sequence[int] | None = None,
         breaking: int | None = None,
     ) -> None:
         """Decide whether elements at rest stick and else where they slip, with the signs of the constraints' forces.
@@ -112,7 +112,7 @@ class LoadedRest:
             Changed.
         undecided : sequence of int
             Force elements at rest; others at rest hold.
-        sides : sequence of int, optional
+        reversible : sequence of int, optional
             Constraints whose sign is found if they slide; by default all.
         breaking : int, optional
             A force element whose friction has just reached its static bound.
@@ -122,7 +122,7 @@ class LoadedRest:
         ComputationError
             No motion is consistent, or several are.
         """
-        found = list(self._consistent(status, undecided, sides, breaking))
+        found = list(self._consistent(status, undecided, reversible, breaking))
         if not found:
             raise self._refusal("no motion is consistent with it")
         # a static friction that exceeds the kinetic one holds as long as it can: the only choice that is made
@@ -158,17 +158,17 @@ class LoadedRest:
         return np.asarray(_CLOSE * sizes + _VANISHED * self.bilateral.margins(self.force))
 
     def _consistent(
-        self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+        self, status: ContactStatus, undecided: Sequence[int], reversible: Sequence[int] | None, breaking: int | None
     ) -> Iterator[tuple[ContactStatus, Array, Array]]:
         """What the elements can do, with accelerations and what these are sums of; those that stick come first."""
-        for trial in self._trials(status, undecided, sides, breaking):
+        for trial in self._trials(status, undecided, reversible, breaking):
             forces = self.forces(trial)
             a, size = self.free + self.G @ forces, np.abs(self.free) + np.abs(self.G) @ np.abs(forces)
-            if self._is_consistent(trial, undecided, sides, forces, a, size):
+            if self._is_consistent(trial, undecided, reversible, forces, a, size):
                 yield trial, a, size
 
     def _trials(
-        self, status: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+        self, status: ContactStatus, undecided: Sequence[int], reversible: Sequence[int] | None, breaking: int | None
     ) -> Iterator[ContactStatus]:
         choices = [self._choices(i, status, breaking) for i in undecided]
         if math.prod(map(len, choices)) * 2 ** len(self.bilateral.names) > _MOST:
@@ -182,13 +182,13 @@ class LoadedRest:
             trial = status.copy()
             for i, slip in zip(undecided, slips, strict=True):
                 trial.begin_slip(i, slip)
-            yield from self._sided(trial, undecided, sides, breaking)
+            yield from self._sided(trial, undecided, reversible, breaking)
 
     def _sided(
-        self, trial: ContactStatus, undecided: Sequence[int], sides: Sequence[int] | None, breaking: int | None
+        self, trial: ContactStatus, undecided: Sequence[int], reversible: Sequence[int] | None, breaking: int | None
     ) -> Iterator[ContactStatus]:
         """A trial with all signs of the forces of sliding constraints and all slips of a spatial contact."""
-        turned = [j for j in self.bilateral.sliding(trial) if self._turns(j, undecided, sides)]
+        turned = [j for j in self.bilateral.sliding(trial) if self._turns(j, undecided, reversible)]
         spatial = [i for i in undecided if len(self.tangential[i]) == 2 and i != breaking]
         for signs in product((1.0, -1.0), repeat=len(turned)):
             other = trial.copy()
@@ -214,10 +214,10 @@ class LoadedRest:
             begun.begin_slip(i, slip)
             yield begun
 
-    def _turns(self, j: int, undecided: Sequence[int], sides: Sequence[int] | None) -> bool:
+    def _turns(self, j: int, undecided: Sequence[int], reversible: Sequence[int] | None) -> bool:
         """True if the sign of a sliding constraint's force is to be found."""
         i = self.bilateral.first + j
-        return sides is None or i in sides or i in undecided
+        return reversible is None or i in reversible or i in undecided
 
     def _choices(self, i: int, status: ContactStatus, breaking: int | None) -> list[tuple[float, ...] | None]:
         if len(self.tangential[i]) == 1:
@@ -232,7 +232,7 @@ class LoadedRest:
         self,
         trial: ContactStatus,
         undecided: Sequence[int],
-        sides: Sequence[int] | None,
+        reversible: Sequence[int] | None,
         forces: Array,
         a: Array,
         size: Array,
@@ -240,7 +240,7 @@ class LoadedRest:
         bilateral, normal = self.bilateral, self.bilateral.normal(forces)
         rounding = self._rounding(forces)
         for j in bilateral.sliding(trial):
-            if self._turns(j, undecided, sides) and trial.side[bilateral.first + j] * normal[j] < -rounding[j]:
+            if self._turns(j, undecided, reversible) and trial.side[bilateral.first + j] * normal[j] < -rounding[j]:
                 return False
         for i in undecided:
             rows, slip = list(self.tangential[i]), trial.slip[i]

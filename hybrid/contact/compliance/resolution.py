@@ -73,7 +73,7 @@ def resolve(
     dynamics: Dynamics,
     state: State | Mapping[str, str | float],
     *,
-    method: AbstractImpactLaw | None = None,
+    law: AbstractImpactLaw | None = None,
     approach: float = 0.0,
     stiffness: float | None = None,
     parameters: Values | None = None,
@@ -86,7 +86,7 @@ def resolve(
     dynamics : Dynamics
     state : State, or mapping of str to float or str
         With a closed contact. Pins stand for the state that they fix (:func:`hybrid.solve_state`).
-    method : AbstractImpactLaw, optional
+    law : AbstractImpactLaw, optional
         The law that gives the velocities after an impact without collision; by default :class:`KelvinVoigtLimit`.
     approach : float, default 0
         Normal velocity, not above 0, with which the contact of an indeterminate state is met.
@@ -118,7 +118,7 @@ def resolve(
         raise StateError(f"the approach of a contact is a normal velocity not above 0, got {approach:g}")
     if stiffness is not None and not stiffness > 0.0:
         raise StateError(f"the stiffness of a compliant contact must be above 0, got {stiffness:g}")
-    law = KelvinVoigtLimit() if method is None else method
+    law = KelvinVoigtLimit() if law is None else law
     state = state_of(dynamics, state, tolerances=tolerances)
     closed = closed_contacts(dynamics, state, wanted="paradox", tolerances=tolerances)
     terms = dynamics.terms(state.q, state.v, t=state.t)
@@ -130,7 +130,7 @@ def resolve(
     return resolve_selection(
         select(dynamics, state, tolerances=tolerances),
         lambda: resolve_impact(dynamics, state, law=law, tolerances=tolerances),
-        method=law,
+        law=law,
         approach=approach,
         stiffness=stiffness,
     )
@@ -140,7 +140,7 @@ def resolve_selection(
     selection: Selection,
     impact: Callable[[], Impact],
     *,
-    method: AbstractImpactLaw,
+    law: AbstractImpactLaw,
     approach: float = 0.0,
     stiffness: float | None = None,
 ) -> Resolution:
@@ -151,8 +151,8 @@ def resolve_selection(
     selection : Selection
         The rigid problem's answer there.
     impact : callable
-        Gives the impact of the closed contacts under the method.
-    method : AbstractImpactLaw
+        Gives the impact of the closed contacts under the law.
+    law : AbstractImpactLaw
     approach, stiffness : optional
         As for :func:`resolve`.
 
@@ -164,7 +164,7 @@ def resolve_selection(
         case Verdict.INCONSISTENT:
             return _without_solution(selection, impact())
         case Verdict.INDETERMINATE:
-            return _with_several(selection, impact, approach, stiffness, method)
+            return _with_several(selection, impact, approach, stiffness, law)
         case _:
             outcome = Outcome.UNRESOLVED if selection.verdict is Verdict.UNDECIDED else Outcome.PERSISTS
             return Resolution(outcome, selection.verdict.value, selection)
@@ -222,14 +222,14 @@ def _with_several(
     impact: Callable[[], Impact],
     approach: float,
     stiffness: float | None,
-    method: AbstractImpactLaw,
+    law: AbstractImpactLaw,
 ) -> Resolution:
     found, free = _slipping(selection.problem), lift_off(selection)
     if found is None or free is None:
         labels = ", ".join(branch.mode.label for branch in selection.branches)
         reason = f"several modes are consistent ({labels}) and it is not one contact that slips"
         return Resolution(Outcome.UNRESOLVED, reason, selection)
-    critical = _separatrix(*found, selection.problem, method)
+    critical = _separatrix(*found, selection.problem, law)
     if stiffness is None:
         passes, bound = approach < 0.0, "in the limit of infinite stiffness w_crit is 0"
     else:
@@ -242,10 +242,10 @@ def _with_several(
     return Resolution(Outcome.LIFT_OFF, reason, selection, None, critical)
 
 
-def _separatrix(A: float, b: float, problem: ContactProblem, method: AbstractImpactLaw) -> float:
+def _separatrix(A: float, b: float, problem: ContactProblem, law: AbstractImpactLaw) -> float:
     """``w_crit sqrt(K)`` with the damping and the relative stiffness of the one contact."""
     terms, index = problem.terms, problem.names.index(problem.elements[0].name)
-    given = method.damping if isinstance(method, KelvinVoigtLimit) else None
+    given = law.damping if isinstance(law, KelvinVoigtLimit) else None
     damping = float(terms.damping[index]) if given is None else given
     return critical_approach(A, b, damping=damping) / math.sqrt(float(terms.stiffness_ratio[index]))
 

@@ -55,12 +55,12 @@ def _series(c: Any, G: Any, mu: float, d: float, speed: float) -> None:
             c[_RHO, 0] = speed * math.exp(c[2, 0])
             c[_U1, 0], c[_U2, 0] = math.cos(c[3, 0]), math.sin(c[3, 0])
         else:
-            growth, turning_1, turning_2 = 0.0, 0.0, 0.0
+            growth, rotation_1, rotation_2 = 0.0, 0.0, 0.0
             for j in range(1, k + 1):
                 growth += j * c[2, j] * c[_RHO, k - j]
-                turning_1 += j * c[3, j] * c[_U1, k - j]
-                turning_2 += j * c[3, j] * c[_U2, k - j]
-            c[_RHO, k], c[_U1, k], c[_U2, k] = growth / k, -turning_2 / k, turning_1 / k
+                rotation_1 += j * c[3, j] * c[_U1, k - j]
+                rotation_2 += j * c[3, j] * c[_U2, k - j]
+            c[_RHO, k], c[_U1, k], c[_U2, k] = growth / k, -rotation_2 / k, rotation_1 / k
         for row in range(3):
             free = G[row, 0] if k == 0 else 0.0
             c[_LIFT + row, k] = free - mu * (G[row, 1] * c[_U1, k] + G[row, 2] * c[_U2, k])

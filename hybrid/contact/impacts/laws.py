@@ -387,13 +387,13 @@ def _along_path(problem: ImpactProblem, e: float, law: Literal["poisson", "energ
         return _without_friction(problem, e)
     if len(problem.elements[0].tangential) == 2:
         return spatial_impulses(problem, e, law=law)
-    legs = routh_path(problem.G, problem.gamma, problem.friction.tolist()[0])
+    path = routh_path(problem.G, problem.gamma, problem.friction.tolist()[0])
     with tie_means("slip ends in the impact just where its compression or restitution does"):
-        compression = end_of_compression(legs)
+        compression = end_of_compression(path)
         if not compression:
             return Impulses(np.zeros(2), ())
-        end = (1 + e) * compression if law == "poisson" else end_of_restitution(legs, compression, e)
-        tangential, phases = tangential_impulse(legs, end)
+        end = (1 + e) * compression if law == "poisson" else end_of_restitution(path, compression, e)
+        tangential, phases = tangential_impulse(path, end)
     return Impulses(np.array([end, tangential]), tuple(Phase(kind, share) for kind, share in phases))
 
 

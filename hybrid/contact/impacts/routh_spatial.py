@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ACCURACY = STEP_ERROR
 _STOPPED = NOTHING  # slip below this share of the approach counts as stopped: its direction is no longer defined
-_MAX_LEGS = 4
+_MAX_PHASES = 4
 _AMPLE = 1e3  # of the impulse that would change velocities by their own size
 _HINGED = NOTHING  # the same for derivatives, which divide by it
 _STEADY = 1e-3  # of the contact's acceleration: a slip that closes more slowly still turns
@@ -56,8 +56,8 @@ def spatial_impulses(problem: ImpactProblem, e: float, *, law: Literal["poisson"
     """
     from hybrid.contact.impacts.impact import Impulses, Phase
 
-    impulses, legs = spatial_path(problem.G, problem.gamma, problem.friction.tolist()[0], e, law=law)
-    return Impulses(impulses, tuple(Phase(kind, impulse_N) for kind, impulse_N in legs if impulse_N > 0))
+    impulses, phases = spatial_path(problem.G, problem.gamma, problem.friction.tolist()[0], e, law=law)
+    return Impulses(impulses, tuple(Phase(kind, impulse_N) for kind, impulse_N in phases if impulse_N > 0))
 
 
 def spatial_path(
@@ -90,8 +90,8 @@ def spatial_path(
 
     Examples
     --------
-    >>> impulses, legs = spatial_path(np.diag([1.0, 3.5, 3.5]), np.array([-1.0, 3.0, 4.0]), 0.5, 0.5, law="poisson")
-    >>> impulses.round(12).tolist(), [kind for kind, _ in legs]
+    >>> impulses, phases = spatial_path(np.diag([1.0, 3.5, 3.5]), np.array([-1.0, 3.0, 4.0]), 0.5, 0.5, law="poisson")
+    >>> impulses.round(12).tolist(), [kind for kind, _ in phases]
     ([1.5, -0.45, -0.6], ['slide', 'slide'])
     """
     with tie_means("an impact of a contact that does not approach", is_proven=True):
@@ -105,12 +105,12 @@ def spatial_path(
     mobilities = np.linalg.eigvalsh(plain(G))
     # contact velocities never exceed their initial size in energy: the impulses that change them are bounded
     span = _AMPLE / float(mobilities[mobilities > RANK * mobilities[-1]][0])
-    state, compression, legs = _advance(G, state, mu, until="compressed", value=0.0, span=span)
+    state, compression, phases = _advance(G, state, mu, until="compressed", value=0.0, span=span)
     stored, state[5] = -state[5], 0.0
     target = {"poisson": e * compression, "energetic": e**2 * stored}[law]
     if plain(target) > 0.0:
         state, restitution, more = _advance(G, state, mu, until=law, value=target, span=span)
-        legs += more
+        phases += more
         # work that is reached from below is reached while the contact separates; an impulse is reached anyhow
         sizes = 1.0 + np.abs(plain(G[0])) @ np.abs(plain(np.array([compression + restitution, *state[3:5]])))
         if plain(state[0]) < -_STOPPED * sizes:  # what a slip that counts as stopped may still bring about
@@ -118,7 +118,7 @@ def spatial_path(
     else:
         state, restitution = _first_restitution(G, state, mu, e, compression if law == "poisson" else stored, law)
     impulses = unit * np.array([compression + restitution, state[3], state[4]])
-    return impulses, [(kind, unit * float(plain(impulse_N))) for kind, impulse_N in legs]
+    return impulses, [(kind, unit * float(plain(impulse_N))) for kind, impulse_N in phases]
 
 
 def _first_restitution(
@@ -150,11 +150,11 @@ def _advance(
 ) -> tuple[Array, float, list[RouthPhase]]:
     """Follow the path until compression ends, or the impulse or the work of restitution is reached."""
     total = 0.0
-    legs: list[RouthPhase] = []
-    for _ in range(_MAX_LEGS):
+    phases: list[RouthPhase] = []
+    for _ in range(_MAX_PHASES):
         kind, direction = _kind(G, state, mu)
         if direction is not None:
-            if until == "compressed" and not legs and kind == "slide":
+            if until == "compressed" and not phases and kind == "slide":
                 for slip in state[1:3]:
                     must_not_change(slip, "an impact without slip in which friction cannot hold: it slips to any side")
             state = _without_slip(G, state)  # rounding must not restart the slip
@@ -164,7 +164,7 @@ def _advance(
                     raise ComputationError(_ENDLESS)
                 state[0] = 0.0
                 if until != "poisson":
-                    return state, total, legs
+                    return state, total, phases
         remaining = value - (total if until == "poisson" else state[5])
         state, share, is_done = (
             _rotating_segment(G, state, mu, until, remaining, span)
@@ -172,9 +172,9 @@ def _advance(
             else _straight_segment(G, state, direction, until, remaining)
         )
         total += share
-        legs.append((kind, share))
+        phases.append((kind, share))
         if is_done:
-            return state, total, legs
+            return state, total, phases
     raise ComputationError("the slip of a spatial impact does not settle")
 
 

@@ -19,7 +19,7 @@ from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
 from hybrid.motion.flow import check_exit
-from hybrid.motion.recorded import LASTING, TOLD_BY_MODES, EventKind, Termination
+from hybrid.motion.recorded import LASTING, NAMED_BY_MODES, EventKind, Termination
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
 from hybrid.motion.together.holding import settled
 from hybrid.motion.together.stepping import enter
@@ -68,14 +68,14 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
     if not (is_sound := _is_sound(fleet, terms, lanes.shape)).all():
-        fleet.hand_over(lanes[~is_sound], _UNSOUND)
+        fleet.single_out(lanes[~is_sound], _UNSOUND)
         if is_sound.any():
             _decide_pattern(fleet, pattern, lanes[is_sound])
         return
     summands = summands_of(dynamics, terms, q, v, t=t)
     problem = pose(dynamics, terms, pattern, sides={}, summands=summands)
     if any(element.is_spatial_at_rest for element in problem.elements):
-        fleet.hand_over(lanes, "contacts at rest in space")
+        fleet.single_out(lanes, "contacts at rest in space")
         return
     table, everywhere = CellTable.of((len(lanes),)), np.ones(len(lanes), dtype=bool)
     is_open = decide_together(problem, everywhere, tolerances, table)
@@ -103,7 +103,7 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
     tied = (fleet.stage[lanes] == Stage.DECIDE) & (is_open | (table.verdict == CellVerdict.UNIQUE)) & ~would_go_on
     _resolve_ties(fleet, problem, lanes, tied, would_go_on)
     left = lanes[fleet.stage[lanes] == Stage.DECIDE]
-    fleet.hand_over(left, "a verdict that needs more than the signs of one step")
+    fleet.single_out(left, "a verdict that needs more than the signs of one step")
 
 
 def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
@@ -165,7 +165,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     _complete(fleet, lanes, number)
     flow = fleet.flow(number)
     if flow is None:
-        fleet.hand_over(lanes, "a mode whose equations need pivoting")
+        fleet.single_out(lanes, "a mode whose equations need pivoting")
         return
     is_over = ~(fleet.t[lanes] < fleet.t_end)
     fleet.end(lanes[is_over], Termination.END_TIME)
@@ -201,14 +201,14 @@ def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
     if number == NOWHERE:
         return kinds
     after = fleet.modes[number]
-    is_told = np.isin(kinds, [KIND_NUMBERS[kind] for kind in TOLD_BY_MODES]) & (fleet.mode[lanes] != NOWHERE)
-    for place in np.flatnonzero(is_told).tolist():
+    is_named = np.isin(kinds, [KIND_NUMBERS[kind] for kind in NAMED_BY_MODES]) & (fleet.mode[lanes] != NOWHERE)
+    for place in np.flatnonzero(is_named).tolist():
         before, guards = fleet.modes[fleet.mode[lanes[place]]], fleet.guard_sets[fleet.fired[lanes[place]]]
         names = {guard.element for guard in guards}
         changed = [name for name in names if before[name] is not after[name]]
         if changed and len(names) > 1:
             leaves = any(after[name] is ContactMode.FREE for name in changed)
-            kinds[place] = KIND_NUMBERS[TOLD_BY_MODES[0 if leaves else 1]]
+            kinds[place] = KIND_NUMBERS[NAMED_BY_MODES[0 if leaves else 1]]
     return kinds
 
 

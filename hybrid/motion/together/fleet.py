@@ -38,7 +38,7 @@ class Stage(NumberedEnum):
     DECIDE = 0
     FOLLOW = 1
     ENDED = 2
-    HANDED_OVER = 3
+    SINGLED_OUT = 3
     REFUSED = 4
 
 
@@ -306,7 +306,7 @@ class Fleet:
         """
         return self._flows[number]
 
-    def hand_over(self, lanes: Lanes, reason: str) -> None:
+    def single_out(self, lanes: Lanes, reason: str) -> None:
         """Give motions up: they are followed one by one from their starts.
 
         Parameters
@@ -314,7 +314,7 @@ class Fleet:
         lanes : array of int, (m,)
         reason : str
         """
-        self.stage[lanes] = Stage.HANDED_OVER
+        self.stage[lanes] = Stage.SINGLED_OUT
         for lane in lanes.tolist():
             self.reason[lane] = reason
 

@@ -91,9 +91,9 @@ def follow_together(
     everyone = np.arange(shape[0])
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
     reached &= fleet.t < t_end
-    fleet.hand_over(everyone[~reached], "a start that is refused, or has no posture")
+    fleet.single_out(everyone[~reached], "a start that is refused, or has no posture")
     at_zero = reached & ~fleet.y.any(axis=0)  # errors are shares of sizes, which are not known before the motion
-    fleet.hand_over(everyone[at_zero], "a start at rest at zero")
+    fleet.single_out(everyone[at_zero], "a start at rest at zero")
     reached &= ~at_zero
     alone = {
         "rigid constraints": bool(dynamics.rigid),
@@ -101,14 +101,14 @@ def follow_together(
         "surfaces with kinks": surface_kinks(dynamics) is not None,
     }
     if any(alone.values()):
-        fleet.hand_over(everyone[reached], next(reason for reason, holds in alone.items() if holds))
+        fleet.single_out(everyone[reached], next(reason for reason, holds in alone.items() if holds))
         return fleet
     if reached.any():
         _start(fleet, everyone[reached], collides=law is not None)
     while _round(fleet, law):
         if progress is not None:
             progress(int(np.count_nonzero(fleet.stage >= Stage.ENDED)))
-    _tell_verdicts(fleet)
+    _report_verdicts(fleet)
     return fleet
 
 
@@ -118,7 +118,7 @@ def _start(fleet: Fleet, lanes: NDArray[np.intp], *, collides: bool) -> None:
     terms = dynamics.terms(q, v, t=t)
     heavy = np.broadcast_to(definiteness(terms.M) > tolerances.rank, lanes.shape)
     if not heavy.all():
-        fleet.hand_over(lanes[~heavy], "a mass matrix that is not positive definite")
+        fleet.single_out(lanes[~heavy], "a mass matrix that is not positive definite")
         if heavy.any():
             _start(fleet, lanes[heavy], collides=collides)
         return
@@ -128,7 +128,7 @@ def _start(fleet: Fleet, lanes: NDArray[np.intp], *, collides: bool) -> None:
     )
     closed = np.broadcast_to(np.abs(terms.gap) <= tolerances.gap * scales.gap, (len(lanes), len(dynamics.contacts)))
     begin(fleet, lanes, activities, closed)
-    fleet.hand_over(lanes[np.isin(activities, _SPATIAL).any(axis=-1)], "slips in space")
+    fleet.single_out(lanes[np.isin(activities, _SPATIAL).any(axis=-1)], "slips in space")
     for index, name in enumerate(dynamics.contacts):
         waits = fleet.stage[lanes] == Stage.DECIDE
         within = waits & (activities[:, index] == Activity.PENETRATING)
@@ -157,7 +157,7 @@ def _round(fleet: Fleet, law: AbstractImpactLaw | None) -> bool:
     return len(followed) > 0 or bool((fleet.stage == Stage.DECIDE).any())
 
 
-def _tell_verdicts(fleet: Fleet) -> None:
+def _report_verdicts(fleet: Fleet) -> None:
     """The verdicts where motions ended, as far as the last decision has not found them."""
     lanes = np.flatnonzero((fleet.stage == Stage.ENDED) & (fleet.verdict == NOWHERE))
     if not len(lanes):

@@ -265,7 +265,7 @@ def step(fleet: Fleet, mode: int, lanes: Lanes) -> Met:
     """
     flow, m, settings = fleet.flow(mode), len(lanes), fleet.settings
     if flow is None:
-        fleet.hand_over(lanes, "a mode whose equations need pivoting")
+        fleet.single_out(lanes, "a mode whose equations need pivoting")
         return Met(mode, lanes[:0], np.zeros((0, 0), dtype=bool))
     kinds = [guard.kind for guard in flow.guards]
     signs, levels = np.ones((len(kinds), m)), np.zeros(len(kinds))
@@ -285,7 +285,7 @@ def step(fleet: Fleet, mode: int, lanes: Lanes) -> Met:
     )  # fmt: skip
     fleet.end(lanes[status == ENDED], Termination.END_TIME)
     for code, reason in _REASONS.items():
-        fleet.hand_over(lanes[status == code], reason)
+        fleet.single_out(lanes[status == code], reason)
     met = np.flatnonzero(status == MET)
     fired, done = np.zeros((len(kinds), len(met)), dtype=bool), np.zeros(len(met), dtype=bool)
     if len(met):
@@ -295,6 +295,6 @@ def step(fleet: Fleet, mode: int, lanes: Lanes) -> Met:
             lanes[met], guard[met], place[met], *programs, fleet.t, fleet.y, fleet.slope, fleet.h, signs, levels,
             fired, done,
         )  # fmt: skip
-    fleet.hand_over(lanes[met[~done]], "an event that Newton's method does not reach")
+    fleet.single_out(lanes[met[~done]], "an event that Newton's method does not reach")
     fleet.stage[lanes[met[done]]] = Stage.DECIDE
     return Met(mode, lanes[met[done]], fired[:, done])

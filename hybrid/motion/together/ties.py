@@ -39,7 +39,7 @@ _NOISE = ROUNDING  # relative to a guard's values over a trial step
 
 
 @attrs.frozen(eq=False)
-class _Meeting:
+class _ModeAtTie:
     """A mode at states where modes meet.
 
     Attributes
@@ -101,24 +101,24 @@ def modes_of_ties(fleet: Fleet, problem: ContactProblem, lanes: Lanes, tied: Fla
     numbers, n_coherent = np.full(lanes.shape, NOWHERE), np.zeros(lanes.shape, dtype=int)
     if not tied.any():
         return numbers
-    meetings, is_regular = _meetings(fleet, problem, tied)
-    is_alike, is_doubtful = _compared(meetings, fleet.settings.tolerances.merge, lanes.shape)
+    modes, is_regular = _modes_at_tie(fleet, problem, tied)
+    is_alike, is_doubtful = _compared(modes, fleet.settings.tolerances.merge, lanes.shape)
     ended, names = ended_modes(fleet, lanes), {element.name for element in problem.elements}
-    for meeting in meetings:
-        number = fleet.number_of(meeting.mode)
+    for one_mode in modes:
+        number = fleet.number_of(one_mode.mode)
         is_asked = is_doubtful | (is_alike & (ended != number))
-        asked = np.flatnonzero(tied & is_regular & meeting.holds & is_asked)
+        asked = np.flatnonzero(tied & is_regular & one_mode.holds & is_asked)
         if len(asked):
-            coherent = asked[_is_coherent(fleet, meeting.mode, lanes[asked], names)]
+            coherent = asked[_is_coherent(fleet, one_mode.mode, lanes[asked], names)]
             n_coherent[coherent] += 1
             numbers[coherent] = number
     return np.where(n_coherent == 1, numbers, NOWHERE)
 
 
-def _meetings(fleet: Fleet, problem: ContactProblem, tied: Flags) -> tuple[list[_Meeting], Flags]:
+def _modes_at_tie(fleet: Fleet, problem: ContactProblem, tied: Flags) -> tuple[list[_ModeAtTie], Flags]:
     """Modes that hold somewhere up to the tolerance, and where the equations of all modes are regular."""
     parts, shape = ScaledProblem.of(problem, problem_scale(problem)), tied.shape
-    found, all_regular = list[_Meeting](), np.ones(shape, dtype=bool)
+    found, all_regular = list[_ModeAtTie](), np.ones(shape, dtype=bool)
     for modes in mode_combinations(problem):
         with np.errstate(all="ignore"):
             solution = solve_mode(parts, modes)
@@ -130,7 +130,7 @@ def _meetings(fleet: Fleet, problem: ContactProblem, tied: Flags) -> tuple[list[
                 continue
             labels = {item.element.name: item.label for item in modes}
             found.append(
-                _Meeting(
+                _ModeAtTie(
                     Mode({name: labels.get(name, ContactMode.FREE) for name in fleet.names}),
                     holds,
                     holds & np.broadcast_to(solution.least <= limit, shape),
@@ -142,7 +142,7 @@ def _meetings(fleet: Fleet, problem: ContactProblem, tied: Flags) -> tuple[list[
     return found, all_regular
 
 
-def _compared(meetings: list[_Meeting], merge: float, shape: tuple[int, ...]) -> tuple[Flags, Flags]:
+def _compared(modes: list[_ModeAtTie], merge: float, shape: tuple[int, ...]) -> tuple[Flags, Flags]:
     """Where all modes that hold accelerate alike, and where the verdict on them is certainly UNDECIDED.
 
     So it is where a tied mode has a solution of its own, which a change of the data takes away, or where two modes of
@@ -150,9 +150,9 @@ def _compared(meetings: list[_Meeting], merge: float, shape: tuple[int, ...]) ->
     :mod:`hybrid.contact.solutions`).
     """
     is_alike, is_doubtful = np.ones(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    is_alone = [meeting.is_tied.copy() for meeting in meetings]
+    is_alone = [one_mode.is_tied.copy() for one_mode in modes]
     with np.errstate(invalid="ignore"):
-        for (i, one), (j, other) in combinations(enumerate(meetings), 2):
+        for (i, one), (j, other) in combinations(enumerate(modes), 2):
             both = one.holds & other.holds
             gap, size = contrast(other.accelerations, one.accelerations)
             is_alike &= ~both | (gap <= merge * size)

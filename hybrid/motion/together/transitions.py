@@ -23,7 +23,7 @@ from hybrid.motion.recorded import EventKind, Termination
 from hybrid.motion.selecting import Moment
 from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage, distinct_columns
 from hybrid.motion.together.holding import settled
-from hybrid.motion.transitions import HOLDS, activity_after, event_kind, low_hops, may_hop_low
+from hybrid.motion.transitions import HOLDS, activity_after, event_kind, low_rebounds, may_rebound_low
 
 if TYPE_CHECKING:
     from hybrid.contact import AbstractImpactLaw
@@ -105,7 +105,7 @@ def take_events(fleet: Fleet, met: Met) -> None:
         guards = tuple(guard for guard, has_fired in zip(flow.guards, fired, strict=True) if has_fired)
         kinds = {guard.kind for guard in guards}
         if not kinds <= _KINDS or (GuardKind.TOUCHDOWN in kinds and len(kinds) > 1):
-            fleet.hand_over(lanes, f"guards of the kinds {', '.join(sorted(kind.value for kind in kinds))}")
+            fleet.single_out(lanes, f"guards of the kinds {', '.join(sorted(kind.value for kind in kinds))}")
             continue
         fleet.pending[lanes] = KIND_NUMBERS[event_kind(guards)]
         fleet.fire(lanes, guards)
@@ -144,7 +144,7 @@ def _check_approach(fleet: Fleet, lanes: Lanes) -> None:
         slow |= is_slow & (fleet.activities[other, lanes] == Activity.APPROACHING)
         near = terms.gap[..., other] <= _TOUCHING * floors[..., other]
         slow |= near & (fleet.activities[other, lanes] == Activity.OPEN)
-    fleet.hand_over(lanes[slow], "a contact that closes without a velocity")
+    fleet.single_out(lanes[slow], "a contact that closes without a velocity")
 
 
 def collide(fleet: Fleet, lanes: Lanes, law: AbstractImpactLaw | None) -> None:
@@ -167,7 +167,7 @@ def collide(fleet: Fleet, lanes: Lanes, law: AbstractImpactLaw | None) -> None:
         fleet.end(lanes, Termination.NO_IMPACT_LAW)
         return
     crowded = fleet.n_events[lanes] > _MOST_EVENTS
-    fleet.hand_over(lanes[crowded], "very many events")
+    fleet.single_out(lanes[crowded], "very many events")
     for pattern, own in fleet.patterns(lanes[~crowded]).items():
         _collide(fleet, pattern, own, law)
 
@@ -192,7 +192,7 @@ def _collide(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes, law: Abs
             continue
         after[place] = v[place] + problem.response_W @ impulses
         gamma_after[place] = problem.velocities_after(impulses)
-    fleet.hand_over(lanes[failed], "an impact that the law does not resolve")
+    fleet.single_out(lanes[failed], "an impact that the law does not resolve")
     lanes, after, gamma_after = lanes[~failed], after[~failed], gamma_after[~failed]
     if not len(lanes):
         return
@@ -257,12 +257,12 @@ def _leave(
         columns = list(fleet.dynamics.columns_of(name))
         found = tangential_activity(terms.slip[..., columns], scales.slip[..., columns], tolerances)
         fleet.activities[fleet.names.index(name), lanes] = found
-    for place in np.flatnonzero(may_hop_low(dynamics, terms, q, rates).any(axis=-1) & ~again).tolist():
+    for place in np.flatnonzero(may_rebound_low(dynamics, terms, q, rates).any(axis=-1) & ~again).tolist():
         lane, opening = int(lanes[place]), dict(zip(fleet.dynamics.contacts, rates[place].tolist(), strict=True))
-        for name in low_hops(*_alone(fleet, lane, law), {name: rate for name, rate in opening.items() if rate}):
+        for name in low_rebounds(*_alone(fleet, lane, law), {name: rate for name, rate in opening.items() if rate}):
             index = fleet.names.index(name)
             fleet.activities[index, lane], fleet.touches[index, lane] = closed[place, index], False
-    fleet.hand_over(lanes[again], "an impact after which a contact still approaches")
+    fleet.single_out(lanes[again], "an impact after which a contact still approaches")
     lanes = lanes[~again]
     _close(fleet, lanes)
     for lane in lanes[fleet.stage[lanes] == Stage.DECIDE].tolist():
@@ -291,7 +291,7 @@ def _close(fleet: Fleet, lanes: Lanes) -> None:
         lanes = lanes[changed[lanes]]
         if not len(lanes):
             return
-    fleet.hand_over(lanes, "an impact after which slips end in turn")
+    fleet.single_out(lanes, "an impact after which slips end in turn")
 
 
 def _may_accumulate(fleet: Fleet, lane: int, touching: list[str]) -> bool:

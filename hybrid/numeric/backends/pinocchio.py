@@ -103,8 +103,8 @@ class _Sphere:
         first = np.eye(3)[np.argmin(np.abs(normal))]
         first = first - (first @ normal) * normal
         first /= np.linalg.norm(first)
-        turning = np.cross(np.eye(3), -contact.radius * normal).T
-        return cls(contact, place, np.array([normal, first, np.cross(normal, first)]), np.hstack([np.eye(3), turning]))
+        rotation = np.cross(np.eye(3), -contact.radius * normal).T
+        return cls(contact, place, np.array([normal, first, np.cross(normal, first)]), np.hstack([np.eye(3), rotation]))
 
 
 @attrs.frozen(eq=False)
@@ -310,7 +310,7 @@ class PinocchioModel:
             if gap > near:
                 continue
             # the lowest point keeps its place below the centre, but not in the body: its velocity is that of the
-            # material point there, and the rate of it that of the centre and of the turning of the body
+            # material point there, and the rate of it that of the centre and of the rotation of the body
             of_frame = np.reshape(engine.getFrameJacobian(m, d, place, world), (6, m.nv))  # a vector if nv is 1
             J = sphere.axes @ (sphere.material @ of_frame)
             rate = engine.getFrameClassicalAcceleration(m, d, place, world)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hybrid.analysis import Axis, region_map
-from hybrid.analysis.maps.boundaries import _nearest_pairs, chains, junctions
+from hybrid.analysis.maps.boundaries import _nearest_pairs, chains, common_points
 from tests.catalogue import dynamics_of
 from tests.incline import slide, stick_forces
 
@@ -203,7 +203,7 @@ def test_no_meeting_point_is_looked_for_where_rounding_decides():
         return np.asarray(x + 3 * y).view(np.uint64) % np.uint64(3)
 
     square, rim = np.array([[0.25, 0.5]]), np.array([[0.0, 0.0], [1.0, 1.0]])
-    point = junctions(by_rounding, square, np.array([[0.125, 0.125]]), rim=rim)
+    point = common_points(by_rounding, square, np.array([[0.125, 0.125]]), rim=rim)
     assert ((square <= point) & (point <= square + 0.125)).all()
     # one lattice of 17 x 17 nodes was asked for, none within one of its parts
     assert asked.count(17**2) == 1

@@ -103,7 +103,7 @@ def test_separatrix_is_that_of_the_contact_with_its_relative_stiffness(rod, soft
     for dynamics, stiffness in ((rod, K), (softer, K / RATIO)):
         for share, outcome in ((0.99, "LIFT_OFF"), (1.01, "IMPACT_WITHOUT_COLLISION")):
             found = resolve(
-                dynamics, state, method=KelvinVoigtLimit(d), approach=share * w_crit, stiffness=stiffness,
+                dynamics, state, law=KelvinVoigtLimit(d), approach=share * w_crit, stiffness=stiffness,
                 parameters=parameters,
             )  # fmt: skip
             assert found.outcome.name == outcome

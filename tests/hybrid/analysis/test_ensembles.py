@@ -44,7 +44,7 @@ def test_motions_are_those_of_single_calls():
         assert found.end[k].tolist() == [motion.t, *motion.q.tolist(), *motion.v.tolist()]
         kinds.update(event.kind.name for event in motion.events)
     assert found.events == dict(kinds) and sum(kinds.values()) > 3
-    assert sum(found.counts(found.verdict).values()) == 25 == sum(found.handed_over.values())
+    assert sum(found.counts(found.verdict).values()) == 25 == sum(found.singled_out.values())
     for wrong in (3, "x"):
         with pytest.raises(ArgumentError, match="counts: of must be"):
             found.counts(wrong)
@@ -97,7 +97,7 @@ def test_parameters_that_no_mechanism_has_are_refused_start_by_start():
         )
         assert found.termination == ("NOT_STARTED",) * (n // 2) + ("END_TIME",) * (n // 2)
         assert all(message in found.reasons[k] for k in range(n // 2))
-        assert not found.handed_over  # the others are followed together
+        assert not found.singled_out  # the others are followed together
 
 
 def test_an_interrupt_keeps_what_is_there():

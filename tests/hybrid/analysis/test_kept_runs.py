@@ -150,7 +150,7 @@ def test_a_stored_ensemble_is_the_ensemble(tmp_path):
     loaded = load_ensemble(tmp_path / "e")
     assert (loaded.termination, loaded.verdict, loaded.reasons) == (made.termination, made.verdict, made.reasons)
     assert {"INCONSISTENT", "NOT_STARTED", "END_TIME"} <= set(loaded.termination)
-    assert (loaded.handed_over, loaded.events, loaded.names) == (made.handed_over, made.events, made.names)
+    assert (loaded.singled_out, loaded.events, loaded.names) == (made.singled_out, made.events, made.names)
     np.testing.assert_array_equal(loaded.end, made.end)
     np.testing.assert_array_equal(loaded.log.t, made.log.t)
     about = json.loads((tmp_path / "e" / "zarr.json").read_text(encoding="utf-8"))["attributes"]

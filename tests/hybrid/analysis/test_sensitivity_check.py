@@ -12,7 +12,7 @@ from hybrid.analysis.sensitivities.differences import (
     functional_value,
     richardson_differences,
 )
-from hybrid.motion import HandOver
+from hybrid.motion import ElasticRealisation
 from hybrid.reporting.render_sensitivity import (
     SensitivityReport,
     render_sensitivity_html,
@@ -148,7 +148,10 @@ def test_a_parameter_that_acts_through_another_one_occurs():
 
 def test_a_singular_configuration_on_the_way_is_named():
     cross = particle("x*y", potential="x")
-    for rule, reason in (("smooth", "passes a singular configuration"), (HandOver(stiffness=1e4), "handed over")):
+    for rule, reason in (
+        ("smooth", "passes a singular configuration"),
+        (ElasticRealisation(stiffness=1e4), "handed over"),
+    ):
         motion = simulate(cross, State([1.0, 0.0], [-1.0, 0.0]), t_end=2, singular=rule)
         refusal = sensitivity(motion, Functional("x"), ["x_dot"]).refusal
         assert reason in refusal.reason
@@ -160,7 +163,7 @@ def test_a_singular_configuration_on_the_way_is_named():
 def test_springs_from_the_start_are_named_too():
     pendulum = dynamics_of("singular_pendulum")
     start = solve_state(pendulum, {"u": 0.5, "u_dot": 0})
-    motion = simulate(pendulum, start, t_end=1, singular=HandOver("BC", stiffness=1e4))
+    motion = simulate(pendulum, start, t_end=1, singular=ElasticRealisation("BC", stiffness=1e4))
     refusal = sensitivity(motion, Functional("u"), ["b"]).refusal
-    assert refusal.t == motion.handed_over.t
+    assert refusal.t == motion.springs.t
     assert "springs" in str(refusal)

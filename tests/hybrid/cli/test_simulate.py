@@ -223,7 +223,7 @@ def test_singular_posture_is_passed_with_a_spring_in_place_of_the_rod(tmp_path, 
     # along the smooth branch, Burian 2024 with b = 3, less and less strayed from as the stiffness grows
     assert found["final"]["q"]["u"] == pytest.approx(-0.22066744, abs=1e-5)
     assert abs(found["energy"]["residual"]) < 1e-9
-    assert load(kept).handed_over.t == found["handed_over"]["t"]
+    assert load(kept).springs.t == found["handed_over"]["t"]
     assert drawing.stat().st_size > 0
     assert page.stat().st_size > 0
     assert answer(capsys, *PENDULUM, "--t-end=0.1")["handed_over"] is None

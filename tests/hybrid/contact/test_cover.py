@@ -172,7 +172,7 @@ def test_two_contacts_have_the_solutions_that_a_grid_of_directions_finds(seed):
     G, c, mu = W.T @ W, rng.normal(size=6), float(rng.choice([0.3, 1.0, 2.5]))
     c[[0, 3]] = -np.abs(c[[0, 3]])
     expected = solutions_of_two(G, c, mu)
-    found = select_problem(standing(G, c, mu), standing_budget=120)
+    found = select_problem(standing(G, c, mu), cover_budget=120)
     assert expected, "with a positive definite G there always is one"
     assert found.verdict is (Verdict.UNIQUE if len(expected) == 1 else Verdict.INDETERMINATE)
     own = [[branch.mode[f"foot{k}"].value for k in (0, 1)] for branch in found.branches]
@@ -229,7 +229,7 @@ def test_friction_that_is_weak_leaves_one_solution(seed):
 
 @pytest.mark.parametrize(("tilt", "mu"), [(0.0, 0.8), (0.0, 0.0001), (0.2, 0.8), (0.3, 0.4)])
 def test_a_box_at_rest_does_not_move_and_its_forces_are_open(tilt, mu):
-    found = select(box(tilt=tilt, mu=mu), standing_budget=120)
+    found = select(box(tilt=tilt, mu=mu), cover_budget=120)
     assert found.verdict is Verdict.HYPERSTATIC  # tan(tilt) < mu, and the weight meets the ground between the corners
     assert found.branches[0].acceleration == pytest.approx(np.zeros(6), abs=1e-9)
     assert found.force_set.dimension == 6  # twelve forces for six motions
@@ -242,7 +242,7 @@ def test_a_box_at_rest_does_not_move_and_its_forces_are_open(tilt, mu):
 
 def test_a_box_on_a_steep_slope_tips_over_its_lower_edge():
     # tan 1.2 > 1/0.5: the weight passes below the lower corners, which stick with friction 5 > tan 1.2
-    found = select(box(tilt=1.2, mu=5.0), standing_budget=120)
+    found = select(box(tilt=1.2, mu=5.0), cover_budget=120)
     assert found.verdict is Verdict.HYPERSTATIC  # of six forces at the edge one is open, along it
     (branch,) = found.branches
     assert branch.mode.label == "-1-0.6=free,-1+0.6=free,+1-0.6=stick,+1+0.6=stick"
@@ -254,9 +254,9 @@ def test_a_box_on_a_steep_slope_tips_over_its_lower_edge():
 
 
 def test_a_tie_and_a_budget_that_is_spent_are_undecided():
-    tie = select(box(tilt=0.3, mu=float(np.tan(0.3))), standing_budget=1)
+    tie = select(box(tilt=0.3, mu=float(np.tan(0.3))), cover_budget=1)
     assert tie.verdict is Verdict.UNDECIDED
-    spent = select(box(tilt=0.3), standing_budget=0)
+    spent = select(box(tilt=0.3), cover_budget=0)
     assert spent.verdict is Verdict.UNDECIDED
     assert "1 of 1 parts of the cover are left open (--standing-budget 0 s)" in spent.notes
 
@@ -269,21 +269,21 @@ def test_a_contact_without_a_solution_is_refuted_in_all_directions_of_slip():
         *standing(np.eye(6), np.zeros(6), 0.7).elements,
         ActiveElement("wall", ElementKind.CONTACT, 6, (7,), (1.0,), 3.0, 3.0),
     ]
-    found = select_problem(problem_from(G, c, elements), standing_budget=120)
+    found = select_problem(problem_from(G, c, elements), cover_budget=120)
     assert found.verdict is Verdict.INCONSISTENT
     assert isinstance(found.certificate, CoverCertificate)
     assert verify_certificate(found.certificate)
     one = problem_from(
         G[3:, 3:], c[3:], [attrs.evolve(elements[0]), attrs.evolve(elements[2], normal=3, tangential=(4,))]
     )
-    assert select_problem(one, standing_budget=120).verdict is Verdict.INCONSISTENT
+    assert select_problem(one, cover_budget=120).verdict is Verdict.INCONSISTENT
 
 
 def test_a_tampered_proof_is_rejected():
     rng = np.random.default_rng([77, 0])
     W = rng.normal(size=(7, 6))
     problem = standing(W.T @ W, [-1.0, 0.2, 0.1, -1.0, -0.3, 0.2], 0.5)
-    cover = select_problem(problem, standing_budget=60).cover
+    cover = select_problem(problem, cover_budget=60).cover
     assert verify_cover(cover)
     root = cover.root
     dropped = attrs.evolve(root, children=root.children[:-1])
@@ -361,7 +361,7 @@ TRIANGLE = [(0.2, 0.0), (-0.2, 0.15), (-0.2, -0.15)]
 
 @pytest.mark.parametrize("n_feet", [2, 3])
 def test_feet_that_all_lift_off_carry_nothing(n_feet):
-    found = select(on_feet(TRIANGLE[:n_feet], lift=40.0), standing_budget=60)
+    found = select(on_feet(TRIANGLE[:n_feet], lift=40.0), cover_budget=60)
     assert found.verdict is Verdict.UNIQUE
     assert found.branches[0].acceleration == pytest.approx([0, 0, (40 - 3 * 9.81) / 3, 0, 0, 0], abs=1e-12)
     assert all(force == 0.0 for force in found.branches[0].lambda_N.values())
@@ -369,7 +369,7 @@ def test_feet_that_all_lift_off_carry_nothing(n_feet):
 
 @pytest.mark.parametrize("tilt", [0.0, 0.2])
 def test_three_feet_without_friction_share_the_weight_by_statics(tilt):
-    found = select(on_feet(TRIANGLE, mu=0.0, tilt=tilt), standing_budget=60)
+    found = select(on_feet(TRIANGLE, mu=0.0, tilt=tilt), cover_budget=60)
     assert found.verdict is Verdict.UNIQUE
     weight = 3 * 9.81 * np.cos(tilt)  # the centre lies in the middle between the first foot and the other two
     assert list(found.branches[0].lambda_N.values()) == pytest.approx([weight / 2, weight / 4, weight / 4], rel=1e-9)
@@ -377,7 +377,7 @@ def test_three_feet_without_friction_share_the_weight_by_statics(tilt):
 
 def test_three_feet_that_slide_down_share_the_weight_by_statics():
     tilt, mu = 0.7, 0.5
-    found = select(on_feet(TRIANGLE, mu=mu, tilt=tilt), standing_budget=120)
+    found = select(on_feet(TRIANGLE, mu=mu, tilt=tilt), cover_budget=120)
     assert found.verdict is Verdict.UNIQUE
     weight = 3 * 9.81 * np.cos(tilt)
     # friction mu*weight at the feet turns the box forwards: the first foot takes 0.1*mu*weight/0.4 more than half
@@ -388,7 +388,7 @@ def test_three_feet_that_slide_down_share_the_weight_by_statics():
 
 
 def test_one_foot_that_can_carry_carries_alone():
-    found = select(on_feet([(0.2, 0.1), (0.2, -0.1), (0.1, 0.0)]), standing_budget=60)
+    found = select(on_feet([(0.2, 0.1), (0.2, -0.1), (0.1, 0.0)]), cover_budget=60)
     assert found.verdict is Verdict.UNIQUE  # the box tips backwards over the third foot, the two in front lift off
     modes = [mode for _, mode in found.branches[0].mode.items()]
     assert modes[:2] == [ContactMode.FREE, ContactMode.FREE] and modes[2] is not ContactMode.FREE

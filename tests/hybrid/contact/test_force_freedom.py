@@ -77,7 +77,7 @@ def test_columns_that_depend_as_decimals_and_not_as_floats_leave_forces_open():
     state = feet(W, [-9.0, 0, 0, -9.0, 0, 0])
     found = freedom(state)
     assert found.kernel in [((0, 1, 1, 0, 0, -1),), ((0, -1, -1, 0, 0, 1),)]
-    told = select(state, standing_budget=20)
+    told = select(state, cover_budget=20)
     assert (told.verdict.name, told.force_set.dimension) == ("HYPERSTATIC", 1)
     assert told.force_set.kernel == found.kernel
     assert "lambda_T.f0.1 +1, lambda_T.f0.2 +1, lambda_T.f1.2 -1 accelerate nothing, exactly" in " ".join(told.notes)
@@ -88,7 +88,7 @@ def test_columns_that_nearly_depend_have_the_forces_that_fractions_give(turn):
     """Singular values would say that there are many forces, or that the middle of them is the only one."""
     forces = np.array([2.0, 0.1, 0.2, 1.0, 0.1, 0.3])
     load = -np.array([2.0, 0.1, 0.5, 1.0, 0.1, float(f"{0.3 * turn:.6g}")])  # -W forces, as decimals
-    found = select(leaning(turn, load), standing_budget=20)
+    found = select(leaning(turn, load), cover_budget=20)
     assert found.verdict.name == "UNIQUE"
     (branch,) = found.branches
     own = [branch.lambda_N["f0"], *branch.lambda_T["f0"], branch.lambda_N["f1"], *branch.lambda_T["f1"]]
@@ -98,13 +98,13 @@ def test_columns_that_nearly_depend_have_the_forces_that_fractions_give(turn):
 
 def test_only_forces_that_lie_outside_of_a_cone_hold_nothing():
     # the sixth row wants 5 of the last force, whose disc ends at 1/2
-    found = select(leaning(1e-12, [-2.0, -0.1, -0.5, -1.0, -0.1, -5e-12]), standing_budget=20)
+    found = select(leaning(1e-12, [-2.0, -0.1, -0.5, -1.0, -0.1, -5e-12]), cover_budget=20)
     assert found.verdict.name == "UNDECIDED"
     assert found.margin == pytest.approx(1e-12 / 2**0.5, rel=1e-3)  # the least singular value of (1, 0) and (1, 1e-12)
 
 
 def test_computed_numbers_that_nearly_depend_are_undecided():
-    found = select(leaning(1e-12 / 3, [-2.0, -0.1, -0.5, -1.0, -0.1, -1e-13]), standing_budget=20)
+    found = select(leaning(1e-12 / 3, [-2.0, -0.1, -0.5, -1.0, -0.1, -1e-13]), cover_budget=20)
     assert found.verdict.name == "UNDECIDED"
     assert found.margin == pytest.approx(1e-12 / 3 / 2**0.5, rel=1e-3)
 
@@ -125,11 +125,11 @@ def turned(seed, **more):
 @pytest.mark.parametrize("seed", range(3))
 def test_forces_between_points_of_one_body_are_open_however_their_directions_are_rounded(seed):
     """Without the body the directions are independent but for rounding, and nothing is said."""
-    alone = select(turned(seed), standing_budget=20)
+    alone = select(turned(seed), cover_budget=20)
     if not freedom(turned(seed)).kernel:  # rounding may leave the floats dependent
         assert alone.verdict.name == "UNDECIDED"
         assert 0.0 < alone.margin < 1e-15
-    found = select(turned(seed, body="table"), standing_budget=20)
+    found = select(turned(seed, body="table"), cover_budget=20)
     assert (found.verdict.name, found.force_set.dimension) == ("HYPERSTATIC", 1)
     assert "forces along the lines between f0, f1 cancel in table" in found.notes
     (branch,), second = found.branches, found.force_set.vertices[0].reshape(2, 3)
@@ -138,7 +138,7 @@ def test_forces_between_points_of_one_body_are_open_however_their_directions_are
     difference = first - second
     np.testing.assert_allclose(difference, [[0, 0, difference[0, 2]], [0, 0, -difference[0, 2]]], atol=1e-8)
     batch = attrs.evolve(turned(seed, body="table"), M=np.diag([1, 1, 1, 0.3, 0.3, 0.3])[None])
-    assert classify(batch, standing_budget=20).verdict.tolist() == [2]
+    assert classify(batch, cover_budget=20).verdict.tolist() == [2]
 
 
 def test_a_file_may_name_the_body_of_a_contact(tmp_path):
@@ -182,9 +182,9 @@ def test_a_declared_mechanism_is_read_in_fractions():
         )
     )
     rest = State(np.zeros(6), np.zeros(6))
-    in_floats = select_in_floats(table, rest, standing_budget=20)
+    in_floats = select_in_floats(table, rest, cover_budget=20)
     assert in_floats.verdict.name == "UNDECIDED"
-    found = select_declared(table, rest, standing_budget=20)
+    found = select_declared(table, rest, cover_budget=20)
     assert found.verdict.name == "HYPERSTATIC"
     share = Fraction(3, 7)
     (kernel,) = found.force_set.kernel

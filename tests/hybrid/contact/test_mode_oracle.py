@@ -147,7 +147,7 @@ def sides_of(mode):
 
 def by_motion(dynamics, system, mode):
     """The flow that motions integrate, and the guards that end its arcs."""
-    return observed(dynamics, system, mode, make_flow(dynamics, named_mode(dynamics, mode), sides=sides_of(mode)))
+    return observed(dynamics, system, mode, make_flow(dynamics, named_mode(dynamics, mode), force_signs=sides_of(mode)))
 
 
 def by_pivoting(dynamics, system, mode):

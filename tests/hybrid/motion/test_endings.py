@@ -401,7 +401,7 @@ def test_bounces_end_beside_a_contact_whose_load_alone_would_lift_them(e, togeth
     fall = np.sqrt(2 * (heights + 0.5) / 10)
     if together:
         found = ensemble(dynamics, starts={"y": heights}, pins=pins, t_end=3.0, law=law)
-        assert not found.handed_over
+        assert not found.singled_out
         assert {found.log.kinds[kind] for kind in found.log.kind} == {"IMPACT", "ACCUMULATION"}
         log = [(found.log.t[found.log.motion == k], found.termination[k]) for k in range(FEW)]
     else:

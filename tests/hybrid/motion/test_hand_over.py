@@ -15,7 +15,7 @@ from hybrid import (
     simulate,
     solve_state,
 )
-from hybrid.motion import HandOver, load, save, singular_points_of
+from hybrid.motion import ElasticRealisation, load, save, singular_points_of
 from hybrid.motion.recorded import EventKind
 from tests.catalogue import dynamics_of
 from tests.constrained import particle
@@ -33,19 +33,19 @@ def cross():
 def pendulum():
     dynamics = dynamics_of("singular_pendulum")
     start = solve_state(dynamics, {"u": 0.5, "u_dot": 0})
-    return simulate(dynamics, start, t_end=1, singular=HandOver("BC", stiffness=1e4))
+    return simulate(dynamics, start, t_end=1, singular=ElasticRealisation("BC", stiffness=1e4))
 
 
 def test_particle_on_two_axes_falls_on_along_the_first(cross):
-    motion = simulate(cross, CROSS, t_end=2, singular=HandOver(stiffness=1e4))
+    motion = simulate(cross, CROSS, t_end=2, singular=ElasticRealisation(stiffness=1e4))
     # 1 - t - t^2/2, which the spring (x y)^2 does not disturb
     assert motion.termination is Termination.END_TIME
-    assert motion.handed_over.t == pytest.approx(np.sqrt(3) - 1, abs=1e-12)
-    assert motion.handed_over.constraints == ("c0",)
+    assert motion.springs.t == pytest.approx(np.sqrt(3) - 1, abs=1e-12)
+    assert motion.springs.constraints == ("c0",)
     t = np.linspace(0, 2, 41)
     np.testing.assert_allclose(motion.sample(t)[0], np.column_stack([1 - t - t**2 / 2, 0 * t]), atol=1e-11)
     (event,) = motion.events
-    assert (event.kind, event.t) == (EventKind.SINGULAR_CONFIGURATION, motion.handed_over.t)
+    assert (event.kind, event.t) == (EventKind.SINGULAR_CONFIGURATION, motion.springs.t)
     for said in (event.note, motion.cause):
         assert "a spring in place of c0 (stiffness 10000)" in said
     assert "transversal crossing" in event.note
@@ -53,7 +53,9 @@ def test_particle_on_two_axes_falls_on_along_the_first(cross):
 
 def test_only_the_named_constraint_becomes_a_spring():
     both = particle("x*y", "z - x", coordinates="xyz", potential="x")
-    motion = simulate(both, State([1.0, 0, 1], [-1.0, 0, -1]), t_end=2, singular=HandOver("c0", stiffness=1e4))
+    motion = simulate(
+        both, State([1.0, 0, 1], [-1.0, 0, -1]), t_end=2, singular=ElasticRealisation("c0", stiffness=1e4)
+    )
     # two unit masses' inertia in the same field: 1 - t - t^2/4
     np.testing.assert_allclose(motion.q, [-2, 0, -2], atol=1e-11)
     q, _ = motion.sample(np.linspace(0, 2, 50))
@@ -64,7 +66,7 @@ def test_only_the_named_constraint_becomes_a_spring():
 def test_further_singular_configuration_of_what_stayed_rigid_ends_the_motion():
     pair = particle("x*y", "z*w", coordinates="xyzw")
     motion = simulate(
-        pair, State([1.0, 0, 2, 0], [-1.0, 0, -1, 0]), t_end=3, singular=HandOver("c0", stiffness=1e4)
+        pair, State([1.0, 0, 2, 0], [-1.0, 0, -1, 0]), t_end=3, singular=ElasticRealisation("c0", stiffness=1e4)
     )  # fmt: skip
     assert motion.termination is Termination.SINGULAR_CONFIGURATION
     assert motion.t == pytest.approx(2, abs=1e-12)
@@ -72,9 +74,9 @@ def test_further_singular_configuration_of_what_stayed_rigid_ends_the_motion():
 
 
 def test_start_at_a_singular_configuration_is_handed_over_at_once(cross):
-    motion = simulate(cross, State([0.0, 0.0], [1.0, 1.0]), t_end=0.5, singular=HandOver(stiffness=100))
+    motion = simulate(cross, State([0.0, 0.0], [1.0, 1.0]), t_end=0.5, singular=ElasticRealisation(stiffness=100))
     assert motion.termination is Termination.END_TIME
-    assert motion.handed_over.t == 0
+    assert motion.springs.t == 0
     # off both axes: no rigid motion goes there, the spring lets it and stores energy
     assert motion.q.min() > 0.1
     assert abs(motion.energy().residual) < 1e-12
@@ -83,21 +85,21 @@ def test_start_at_a_singular_configuration_is_handed_over_at_once(cross):
 
 def test_condition_to_stop_at_counts_on_both_sides_of_the_hand_over(cross):
     for until, x in (("x - 1/100", 0.01), ("x", 0.0), ("x + 1/100", -0.01)):
-        motion = simulate(cross, CROSS, t_end=2, singular=HandOver(stiffness=1e4), until=until)
+        motion = simulate(cross, CROSS, t_end=2, singular=ElasticRealisation(stiffness=1e4), until=until)
         assert motion.termination is Termination.UNTIL
         assert motion.q[0] == pytest.approx(x, abs=1e-12)
 
 
 def test_motion_without_a_singular_configuration_is_not_touched(cross):
-    motion = simulate(cross, CROSS, t_end=0.5, singular=HandOver(stiffness=1e4))
-    assert motion.handed_over is None
+    motion = simulate(cross, CROSS, t_end=0.5, singular=ElasticRealisation(stiffness=1e4))
+    assert motion.springs is None
     assert motion.events == ()
 
 
 def test_a_handed_over_motion_is_the_same_after_saving_and_loading(pendulum, tmp_path):
     save(pendulum, tmp_path / "motion.npz")
     read = load(tmp_path / "motion.npz")
-    assert (read.handed_over.t, read.handed_over.constraints) == (pendulum.handed_over.t, ("BC",))
+    assert (read.springs.t, read.springs.constraints) == (pendulum.springs.t, ("BC",))
     assert read.energy() == pendulum.energy()
     last = pendulum.arcs[-1]
     middle = (last.start + last.end) / 2
@@ -130,21 +132,21 @@ def test_interrupt_keeps_both_parts():
 
     dynamics = dynamics_of("singular_pendulum")
     start = solve_state(dynamics, {"u": 0.5, "u_dot": 0})
-    springs = HandOver(stiffness=1e4)
+    springs = ElasticRealisation(stiffness=1e4)
     motion = simulate(dynamics, start, t_end=1, singular=springs, progress=impatient, on_interrupt="keep")
     assert motion.termination is Termination.INTERRUPTED
-    assert motion.handed_over.t < 0.85 < motion.t < 1
+    assert motion.springs.t < 0.85 < motion.t < 1
 
 
 BAD = {
-    "did you mean 'BC'": HandOver("Bc", stiffness=1e4),
-    "has no constraint 'rod'": HandOver(stiffness={"rod": 1e4}),
-    "stiffness: must be a positive number, not -1": HandOver(stiffness=-1),
-    "stiffness.BC: must be a positive number, not 0": HandOver(stiffness={"BC": 0}),
-    "must be a positive number, not None": HandOver(stiffness=None),
-    "name at least one constraint": HandOver((), stiffness=1),
-    "length: must be a positive number, not -1.0": HandOver("BC", stiffness=1, length=-1.0),
-    "length: must be positive, but '-l2' is -1": HandOver("BC", stiffness=1, length="-l2"),
+    "did you mean 'BC'": ElasticRealisation("Bc", stiffness=1e4),
+    "has no constraint 'rod'": ElasticRealisation(stiffness={"rod": 1e4}),
+    "stiffness: must be a positive number, not -1": ElasticRealisation(stiffness=-1),
+    "stiffness.BC: must be a positive number, not 0": ElasticRealisation(stiffness={"BC": 0}),
+    "must be a positive number, not None": ElasticRealisation(stiffness=None),
+    "name at least one constraint": ElasticRealisation((), stiffness=1),
+    "length: must be a positive number, not -1.0": ElasticRealisation("BC", stiffness=1, length=-1.0),
+    "length: must be positive, but '-l2' is -1": ElasticRealisation("BC", stiffness=1, length="-l2"),
 }
 
 
@@ -159,10 +161,11 @@ def test_wrong_springs_are_refused_before_anything_is_computed(message):
 def test_every_constraint_may_have_its_own_stiffness():
     pair = particle("x*y", "z*w", coordinates="xyzw")
     motion = simulate(
-        pair, State([1.0, 0, 2, 0], [-1.0, 0, -1, 0]), t_end=3, singular=HandOver(stiffness={"c0": 1e3, "c1": 2e3}),
+        pair, State([1.0, 0, 2, 0], [-1.0, 0, -1, 0]), t_end=3,
+        singular=ElasticRealisation(stiffness={"c0": 1e3, "c1": 2e3}),
     )  # fmt: skip
     assert motion.termination is Termination.END_TIME
-    values = motion.handed_over.dynamics.mechanism.parameters
+    values = motion.springs.dynamics.mechanism.parameters
     assert [values[f"stiffness_{name}"].value for name in ("c0", "c1")] == [1e3, 2e3]
 
 
@@ -170,8 +173,12 @@ def test_what_cannot_be_handed_over_is_said():
     rail = dynamics_of("painleve_klein")
     start = solve_state(rail, {"x1": 0, "x1_dot": 1})
     with pytest.raises(DeclarationError, match="dry friction"):
-        simulate(rail, start, t_end=1, singular=HandOver("rail1", stiffness=1e4))
+        simulate(rail, start, t_end=1, singular=ElasticRealisation("rail1", stiffness=1e4))
     with pytest.raises(StateError, match="leave out singular"):
-        simulate(rail, start, t_end=1, singular=HandOver("rod", stiffness=1e4), method="time-stepping", step=0.1)
+        simulate(
+            rail, start, t_end=1, singular=ElasticRealisation("rod", stiffness=1e4), method="time-stepping", step=0.1
+        )
     with pytest.raises(DeclarationError, match="name at least one constraint"):
-        simulate(dynamics_of("bouncing_ball"), State([1.0], [0.0]), t_end=0.1, singular=HandOver(stiffness=1e4))
+        simulate(
+            dynamics_of("bouncing_ball"), State([1.0], [0.0]), t_end=0.1, singular=ElasticRealisation(stiffness=1e4)
+        )

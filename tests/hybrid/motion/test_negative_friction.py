@@ -86,7 +86,7 @@ def test_a_share_of_an_ensemble_ends_at_the_dip_as_its_motions_do():
     expected = ["NOT_COMPUTED" if v * v / 2 > spent else "END_TIME" for v in speeds]
     assert expected.count("END_TIME") == 8
     assert list(ensemble_columns(found)["termination"]) == expected
-    assert found.handed_over == {"guards of the kinds friction": FEW}
+    assert found.singled_out == {"guards of the kinds friction": FEW}
 
 
 def test_no_derivative_is_given_of_a_motion_that_ends_at_the_dip():

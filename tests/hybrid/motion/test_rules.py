@@ -247,7 +247,7 @@ def test_tree_follows_every_consistent_mode(rod):
     gaps = {branch.choice: rod.kinematics(branch.motion.q, branch.motion.v)["gap"][0] for branch in tree.leaves}
     assert gaps["free"] > 1e-5
     assert abs(gaps["slide+"]) < 1e-12
-    bounded = simulate_branches(rod, start, t_end=3.02, parameters=parameters, max_limbs=2)
+    bounded = simulate_branches(rod, start, t_end=3.02, parameters=parameters, max_branches=2)
     assert not bounded.is_complete
     assert len(bounded.branches) == 2
 

@@ -210,7 +210,7 @@ def test_of_two_contacts_at_rest_each_breaks_away_when_its_own_push_does_it():
 
 
 def test_a_state_that_is_not_decided_is_not_said_to_have_no_mode(monkeypatch):
-    at_once = partial(select_problem, standing_budget=0.0)
+    at_once = partial(select_problem, cover_budget=0.0)
     monkeypatch.setattr(selecting, "select_problem", at_once)
     motion = simulate(two_pucks(("3", "0"), ("0", "0")), State(np.zeros(6), np.zeros(6)), t_end=1.0)
     assert motion.termination is Termination.UNDECIDED
@@ -239,7 +239,7 @@ def test_one_motion_of_a_state_that_may_have_others_is_not_followed(monkeypatch,
 def test_a_search_that_leaves_parts_open_says_that_there_may_be_other_motions():
     # that with a spent budget finds no branch, and a tie, of which everything else is refuted, one
     ramp = two_pucks(("0.2*9.81", "0"), ("0", "0"))
-    tie, spent = (select(ramp, State(np.zeros(6), np.zeros(6)), standing_budget=budget) for budget in (2, 0))
+    tie, spent = (select(ramp, State(np.zeros(6), np.zeros(6)), cover_budget=budget) for budget in (2, 0))
     assert (tie.verdict, spent.verdict) == (Verdict.UNDECIDED, Verdict.UNDECIDED)
     assert (len(tie.branches), tie.is_exhaustive) == (1, True)
     assert (len(spent.branches), spent.is_exhaustive) == (0, False)

@@ -139,7 +139,7 @@ def test_an_ensemble_follows_them_one_by_one():
     wedge, x = body(WEDGE), np.linspace(-0.5, 0.3, 40)
     pins = {"x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}
     found = ensemble(wedge, starts={"x": x}, pins=pins, t_end=0.2, law=NewtonImpact())
-    assert found.handed_over == {"surfaces with kinks": 40}
+    assert found.singled_out == {"surfaces with kinks": 40}
     ends = ["NOT_COMPUTED" if -0.2 < value <= 0.0 else "END_TIME" for value in x[:20]]
     assert list(found.termination[:20]) == ends
 
@@ -148,7 +148,7 @@ def test_an_ensemble_follows_them_one_by_one():
 def test_bends_that_are_no_kinks_take_no_detour(gap):
     starts, pins = {"x": np.linspace(1, 2, 40)}, {"x_dot": 1, "y": 9, "y_dot": 0}
     found = ensemble(body(gap), starts=starts, pins=pins, t_end=0.1)
-    assert not found.handed_over
+    assert not found.singled_out
     np.testing.assert_allclose(found.end[:, 2], 9 - G * 0.1**2 / 2, atol=1e-9)  # they fall
 
 

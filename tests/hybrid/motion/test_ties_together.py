@@ -78,9 +78,9 @@ def test_ties_are_decided_as_the_full_verdict_says():
             assert simulate(own, state, t_end=T_END).arcs[0].mode == mode, k
     # those that are UNDECIDED have another branch: the free rod leaves the board, whatever becomes of the tie
     assert min(followed.values()) > 100, followed
-    handed_over = fleet.stage == Stage.HANDED_OVER
-    assert np.count_nonzero(handed_over & (fleet.t > 0.0)) < 0.02 * len(phi)
-    for k in np.flatnonzero(handed_over & (fleet.t == 0.0))[::25].tolist():  # several modes last along their own flows
+    singled_out = fleet.stage == Stage.SINGLED_OUT
+    assert np.count_nonzero(singled_out & (fleet.t > 0.0)) < 0.02 * len(phi)
+    for k in np.flatnonzero(singled_out & (fleet.t == 0.0))[::25].tolist():  # several modes last along their own flows
         own = chalk.at({"mu": float(mu[k])})
         state = State(states.q[k], states.v[k])
         assert simulate(own, state, t_end=T_END).termination is Termination.UNDECIDED, k
@@ -102,7 +102,7 @@ def test_flows_are_tried_by_accurate_steps():
     chalk = derive(mechanism_from_toml(CHALK)).at(values)
     ranges = {"phi": (1.0, 1.6), "phi_dot": (-3.0, 3.0), "slip.tip": (-1.0, 1.0)}
     found = ensemble(chalk, vary=ranges, n=300, seed=1, t_end=0.02, rtol=1e-9)
-    assert not found.handed_over
+    assert not found.singled_out
     for k in range(0, 300, 5):
         check_events(found, k, chalk, 0.02)
 
@@ -112,6 +112,6 @@ def test_rods_leave_where_rounding_lets_them_slide_on():
     rod = dynamics_of("rod_on_incline")
     ranges = {"phi": (0.15, 3.0), "phi_dot": (-1.5, 1.5), "slip.tip": (-1.0, 1.0)}
     found = ensemble(rod, vary=ranges, n=15_000, seed=1, t_end=1.0, rtol=1e-9)
-    assert "a verdict that needs more than the signs of one step" not in found.handed_over
+    assert "a verdict that needs more than the signs of one step" not in found.singled_out
     for k in (1228, 6549, 12165):
         check_events(found, k, rod, 1.0)

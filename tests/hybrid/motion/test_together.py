@@ -89,8 +89,8 @@ def by_its_gap(name, event):
 def check_is_that_of_single_calls(name, n, compared):
     found, shifted = followed(name, n), followed(name, n, shift=1e-7)
     started = [k for k in range(n) if found.termination[k] != "NOT_STARTED"]
-    assert sum(found.handed_over.values()) <= WITHIN.get(name, 0.2) * n
-    assert set(found.handed_over).isdisjoint({f"fewer than {FEW} motions"})
+    assert sum(found.singled_out.values()) <= WITHIN.get(name, 0.2) * n
+    assert set(found.singled_out).isdisjoint({f"fewer than {FEW} motions"})
     n_events = []
     for k in started[:compared]:
         motion = single(name, found, k)
@@ -153,7 +153,7 @@ def test_parameters_that_differ_are_those_of_every_motion():
         start = solve_state(rod, {**pins, "phi": starts["phi"][k]}, parameters={"mu": mu[k]})
         motion = simulate(rod, start, t_end=0.8, parameters={"mu": mu[k]}, law=EnergeticImpact())
         np.testing.assert_allclose(found.end[k], [motion.t, *motion.q, *motion.v], atol=1e-10)
-    assert not found.handed_over
+    assert not found.singled_out
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_an_impact_makes_a_joint_slip_that_dry_friction_held(law):
     )
     given = np.linspace(0.19, 0.21, 40)
     found = ensemble(held, starts={"u": given}, pins={"a": 0, "a_dot": 0, "u_dot": 1}, t_end=0.25, law=law, rtol=FINE)
-    assert not found.handed_over
+    assert not found.singled_out
     after = start - 1.2 * (w @ start) / (w @ np.linalg.solve(M, w)) * np.linalg.solve(M, w)
     # from then on the joint is slowed by its limit alone, and the stop is left
     expected = after + (0.25 - (0.4 - given))[:, None] * np.linalg.solve(M, [-0.3, 0.0])

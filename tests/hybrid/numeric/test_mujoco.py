@@ -341,5 +341,5 @@ def test_the_forces_of_a_capsule_on_its_two_ends_are_open_in_any_heading(tmp_pat
     posed = posed_frame(backend, row, thresholds)
     # a welded body is one with that which carries it
     assert sorted(contact.body for contact in posed.contacts) == ["pill", "pill", "pill", "wheel"]
-    found = select(states_of([posed], thresholds, "pills").at(0), standing_budget=60)
+    found = select(states_of([posed], thresholds, "pills").at(0), cover_budget=60)
     assert (found.verdict.name, found.force_set.dimension) == ("HYPERSTATIC", 9 - 5)

@@ -46,7 +46,7 @@ def verdicts(frames):
         posed = posed_frame(backend, row, thresholds)
         assert not isinstance(posed, str)
         state = states_of([posed], thresholds, "ant").at(0)
-        yield state, select(state, standing_budget=20)
+        yield state, select(state, cover_budget=20)
 
 
 def holds(state, branch):
@@ -78,11 +78,11 @@ def test_a_log_of_a_stand_is_sampled(tmp_path):
     frames = stand()[::50]
     np.savez(log, **{name: np.array([row[name] for row in frames]) for name in ("qpos", "qvel", "ctrl")})
     backend = load(model)
-    report = lint(backend, read_log(str(log), backend), standing_budget=20)
-    assert (report.frames, report.counted, report.standing) == (4, 0, 4)
-    assert report.standing_sample == report.resting == {"UNIQUE": 4}
-    left = lint(backend, read_log(str(log), backend), standing_budget=0)
-    assert (left.resting, left.standing_sample) == ({"UNDECIDED": 4}, {})
+    report = lint(backend, read_log(str(log), backend), cover_budget=20)
+    assert (report.frames, report.counted, report.spatial_rest) == (4, 0, 4)
+    assert report.spatial_rest_sample == report.resting == {"UNIQUE": 4}
+    left = lint(backend, read_log(str(log), backend), cover_budget=0)
+    assert (left.resting, left.spatial_rest_sample) == ({"UNDECIDED": 4}, {})
 
 
 @pytest.mark.parametrize(("every", "least"), [(100, 2), (1, 180)])

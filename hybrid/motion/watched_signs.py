@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from hybrid.motion.events import Watch
     from hybrid.motion.selecting import Moment
 
-__all__ = ["Sides"]
+__all__ = ["WatchedSigns"]
 
 _RECENT = 8  # events at one instant
 
 
 @attrs.define
-class Sides:
+class WatchedSigns:
     """The signs of the user's functions where a motion has come to.
 
     Attributes

@@ -15,15 +15,15 @@ from hybrid.motion.projection import rank_guard
 from hybrid.motion.recorded import Event, EventKind, Termination
 from hybrid.motion.run import Run
 from hybrid.motion.singular_passage import describe_singular
-from hybrid.motion.springs import HandedOver
+from hybrid.motion.springs import Springs
 from hybrid.motion.transitions import moment_after, moment_at_start
 
 if TYPE_CHECKING:
     from hybrid.motion.context import Context
     from hybrid.motion.selecting import Moment
-    from hybrid.motion.sides import Sides
-    from hybrid.motion.springs import HandOver
+    from hybrid.motion.springs import ElasticRealisation
     from hybrid.motion.trajectory import Trajectory
+    from hybrid.motion.watched_signs import WatchedSigns
 
 __all__ = ["continued_on_springs"]
 
@@ -32,9 +32,9 @@ _Progress = Callable[[float, float], None]
 
 def continued_on_springs(
     context: Context,
-    sides: Sides,
+    signs: WatchedSigns,
     rigid: Trajectory,
-    rule: HandOver,
+    rule: ElasticRealisation,
     t_end: float,
     *,
     progress: _Progress | None = None,
@@ -45,10 +45,10 @@ def continued_on_springs(
     ----------
     context : Context
         That of the rigid motion.
-    sides : Sides
+    signs : WatchedSigns
         Signs of the user's functions where it ended.
     rigid : Trajectory
-    rule : HandOver
+    rule : ElasticRealisation
     t_end : float
     progress : callable, optional
         Called with the time that has passed since the rigid motion's start, and the whole time.
@@ -56,15 +56,15 @@ def continued_on_springs(
     Returns
     -------
     Trajectory
-        The rigid motion with its continuation: arcs from its end on follow ``handed_over.dynamics``. Where the springs
+        The rigid motion with its continuation: arcs from its end on follow ``springs.dynamics``. Where the springs
         cannot be followed at all, the rigid motion, and why.
     """
     try:
         realised = derive(rule.realised(rigid.dynamics.mechanism)).at(context.dynamics.given)
-        springs = HandedOver(rigid.t, rule.names(rigid.dynamics.mechanism), realised)
+        springs = Springs(rigid.t, rule.names(rigid.dynamics.mechanism), realised)
         rank = rank_guard(realised, rigid.t, rigid.q)
         elastic = attrs.evolve(context, dynamics=realised, rank=rank, singular="stop", flows={})
-        run = Run(elastic, t_end, progress=_since(progress, rigid.t - rigid.t_start), sides=sides)
+        run = Run(elastic, t_end, progress=_since(progress, rigid.t - rigid.t_start), signs=signs)
         return _joined(rigid, run.follow(_moment(elastic, rigid)), springs)
     except KeyboardInterrupt:
         return _ended(rigid, Termination.INTERRUPTED, "")
@@ -80,12 +80,12 @@ def _moment(context: Context, rigid: Trajectory) -> Moment:
     """The end of the rigid motion, with what its last arc tells of the contacts."""
     if not rigid.arcs:
         return moment_at_start(context, rigid.t, rigid.q, rigid.v, {})
-    last = Choice(rigid.arcs[-1].mode, rigid.arcs[-1].sides)
+    last = Choice(rigid.arcs[-1].mode, rigid.arcs[-1].force_signs)
     y = np.concatenate([rigid.q, rigid.v])
     return moment_after(context, last, context.flow(last).parts, (), rigid.t, y)
 
 
-def _joined(rigid: Trajectory, elastic: Trajectory, springs: HandedOver) -> Trajectory:
+def _joined(rigid: Trajectory, elastic: Trajectory, springs: Springs) -> Trajectory:
     """Both motions as one, with the hand-over marked."""
     before = rigid.arcs[-1].mode if rigid.arcs else None
     after = elastic.arcs[0].mode if elastic.arcs else None
@@ -104,7 +104,7 @@ def _joined(rigid: Trajectory, elastic: Trajectory, springs: HandedOver) -> Traj
         q_start=rigid.q_start,
         v_start=rigid.v_start,
         warnings=(*rigid.warnings, *elastic.warnings),
-        handed_over=springs,
+        springs=springs,
     )
 
 

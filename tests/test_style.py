@@ -1,4 +1,4 @@
-"""Words that the glossary replaces are not used in documentation, docstrings, messages, and what pages show."""
+"""Words that the glossary replaces are not used in documentation, docstrings, messages, pages, and names in code."""
 
 import ast
 import functools
@@ -15,7 +15,7 @@ PACKAGES = ("hybrid", "lcp", "mechanisms")
 # Files in which a word of the column is ordinary English or means another thing than its row: robots stand and walk on
 # legs, a mechanism passes through a singular configuration, work is handed over to an executor, a body turns.
 ORDINARY = {
-    "standing": {"lint.md", "lint_report.py", "verdict.py"},
+    "standing": {"lint.md", "verdict.py"},
     "leg": {"paradox.md", "plot_garcia_1998.py", "robot.md", "simplest_walker.toml", "two_legs.toml", "window.py"},
     "walk": {"plot_garcia_1998.py", "simplest_walker.toml"},
     "passage": {"plot_burian_2024.py", "published.toml", "singular_configurations.md", "singular_passage.py"},
@@ -23,16 +23,21 @@ ORDINARY = {
     "turning": {"lecture.md", "pinocchio.py", "plot_garcia_1998.py", "plot_housner_1963.py", "published.toml"},
 }
 
+# Names with such a word: the compliant and the singular passage are two kinds of exit (see their row), nothing else is.
+NAMES = {"PASSAGE": "passage", "compliant_passage": "passage", "passage": "passage", "singular_passage": "passage"}
+
 CODE = re.compile(r"^(```|~~~)[\s\S]*?^\1|`[^`\n]*(\n[^`\n]+){0,5}`|\]\([^)]*\)|^ {4}.*$", re.MULTILINE)
 
 
-def words_not_used() -> dict[str, str]:
-    """By word of the glossary's last column the term to be used; a word followed by `as a name in code` is left out."""
+def words_not_used(*, in_code: bool) -> dict[str, str]:
+    """By word of the glossary's last column the term to be used; those after `in code:` are for names alone."""
     found = {}
     for row in GLOSSARY.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in row.strip("|").split("|")]
-        if row.startswith("|") and len(cells) == 6 and cells[5] not in ("", "not", "---") and "as a name" not in row:
-            found |= dict.fromkeys(cells[5].split(", "), cells[0])
+        if row.startswith("|") and len(cells) == 6 and cells[5] not in ("", "not", "---"):
+            prose, _, names = cells[5].partition("in code: ")
+            words = prose.rstrip("; ").split(", ") + (names.split(", ") if in_code else [])
+            found |= dict.fromkeys(filter(None, words), cells[0])
     return found
 
 
@@ -77,7 +82,7 @@ def uses(word: str, text: str) -> list[str]:
     return [" ".join(text[max(0, one.start() - 40) : one.end() + 40].split()) for one in found]
 
 
-@pytest.mark.parametrize(("word", "term"), words_not_used().items())
+@pytest.mark.parametrize(("word", "term"), words_not_used(in_code=False).items())
 def test_a_word_that_the_glossary_replaces_is_not_used(word, term):
     allowed = ORDINARY.get(word, set())
     found = {name: places for name, text in prose() if Path(name).name not in allowed and (places := uses(word, text))}
@@ -94,3 +99,53 @@ def test_code_is_not_read_as_prose():
     text = "A leg:\n\n    leg = 1\n\nand `leg`, [here](leg.md)\n\n```text\nleg\n```\nend"
     assert uses("leg", markdown(text)) == ["A leg: and , [here end"]
     assert uses("thin call", "a thin\n    call") == ["a thin call"]
+
+
+def names_of(path: Path) -> set[str]:
+    """What a module defines, and its own name: functions, classes, arguments, variables and attributes."""
+    found = {path.stem}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+    return found
+
+
+def parts_of(name: str) -> str:
+    """The words of a name in small letters: `LowHops` and `low_hops` are `low hops`."""
+    return " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)).lower()
+
+
+@functools.cache
+def names_with_words_not_used() -> dict[str, tuple[str, str]]:
+    """By name with such a word the word, and the module that defines the name."""
+    words, found = words_not_used(in_code=True), dict[str, tuple[str, str]]()
+    for module in sorted(path for package in ("hybrid", "lcp") for path in (ROOT / package).rglob("*.py")):
+        for name in names_of(module):
+            if hits := [word for word in words if uses(word, parts_of(name))]:
+                found[name] = hits[0], module.name
+    return found
+
+
+def test_a_word_that_the_glossary_replaces_is_in_no_name():
+    found = {name: where for name, where in names_with_words_not_used().items() if NAMES.get(name) != where[0]}
+    assert not found, "the glossary has the words to be used"
+
+
+def test_every_exception_of_a_name_is_needed():
+    assert {name: word for name, (word, _) in names_with_words_not_used().items()} == NAMES
+
+
+def test_words_are_found_in_every_way_to_write_a_name(tmp_path):
+    module = tmp_path / "low_hops.py"
+    text = "class RailGuard:\n    def tell(self, legs): self.told = STANDING = legs.walk\n"
+    module.write_text(text, encoding="utf-8")
+    assert names_of(module) == {"low_hops", "RailGuard", "tell", "self", "legs", "told", "STANDING"}
+    assert [parts_of(name) for name in ("_LOW_HOPS", "RailGuard", "legs2")] == ["low hops", "rail guard", "legs"]
+    assert {"hop", "rail", "refer", "tell", "told", "sight", "pace"} & words_not_used(in_code=False).keys() == set()
+    assert {"hop", "rail", "refer", "tell", "told", "sight", "pace"} <= words_not_used(in_code=True).keys()

@@ -368,7 +368,7 @@ def may_rebound_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) ->
 
 
 def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
-    """Contacts that would hop so low that floating point cannot tell their gaps from zero.
+    """Contacts that would rebound so low that floating point cannot tell their gaps from zero.
 
     Parameters
     ----------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,14 @@ def test_a_handed_over_motion_is_the_same_after_saving_and_loading(pendulum, tmp
     middle = (last.start + last.end) / 2
     seen, kept = pendulum.forces(last, middle), read.forces(read.arcs[-1], middle)
     np.testing.assert_array_equal(seen.acceleration, kept.acceleration)
+
+
+def test_words_in_a_saved_motion_stay_what_they_are_though_names_in_code_change(pendulum, tmp_path):
+    save(pendulum, tmp_path / "motion.npz")
+    with np.load(tmp_path / "motion.npz") as file:
+        record = json.loads(str(file["record"]))
+    assert set(record["handed_over"]) >= {"t", "mechanism"}
+    assert all(set(arc) == {"mode", "sides"} for arc in record["arcs"])
 
 
 def test_accelerations_after_the_hand_over_are_those_of_the_spring(pendulum):

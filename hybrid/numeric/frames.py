@@ -166,8 +166,8 @@ class AbstractBackend(Protocol):
         """What reports call the model."""
 
     @property
-    def columns(self) -> Mapping[str, int]:
-        """Width of every column that a log of this model may have."""
+    def columns(self) -> Mapping[str, int | tuple[int, ...]]:
+        """Width of every column that a log of this model may have, or its shape where the engine has several axes."""
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -271,7 +271,7 @@ def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: Abst
     FileError
         As :func:`read_log` does.
     """
-    widths, columns, notes = dict(backend.columns), dict[str, Array | StoredColumn](), []
+    sizes, columns, notes = backend.columns, dict[str, Array | StoredColumn](), []
     names = backend.joint_names
     stored = [str(name) for name in np.atleast_1d(_whole(arrays[_NAMES]))] if _NAMES in arrays else names
     if list(stored) != list(names):
@@ -279,11 +279,11 @@ def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: Abst
     for name, values in arrays.items():
         if name in (_NAMES, "time"):
             continue
-        if name not in widths:
-            near = difflib.get_close_matches(name, [*widths, "time"], n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"a log of this model has {', '.join(widths)} and time"
+        if name not in sizes:
+            near = difflib.get_close_matches(name, [*sizes, "time"], n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"a log of this model has {', '.join(sizes)} and time"
             raise FileError(f"unknown column {name!r}; {hint}", source)
-        columns[name] = _column(name, values, widths[name], source)
+        columns[name] = _column(name, values, sizes[name], source)
     for name in backend.required:
         if name not in columns:
             raise FileError(f"the column {name!r} is missing", source)
@@ -295,14 +295,14 @@ def checked_log(arrays: Mapping[str, NDArray[Any] | StoredColumn], backend: Abst
         raise FileError(f"has {length} frames, more than {MAX_FRAMES}; lint it in parts", source)
     time = None
     if "time" in arrays:
-        time = np.asarray(_column("time", _whole(arrays["time"]).reshape(-1, 1), 1, source))[:, 0]
+        time = np.asarray(_column("time", _whole(arrays["time"]), 1, source))[:, 0]
         lengths["time"] = len(time)
     for name, own in lengths.items():
         if own != length:
             raise FileError(f"{name} has {own} frames, {backend.required[0]} has {length}", source)
     for name in backend.actuation:
-        if widths[name] and name not in columns:
-            columns[name] = np.broadcast_to(np.zeros(widths[name]), (length, widths[name]))
+        if name not in columns and (width := _width(sizes[name])):
+            columns[name] = np.broadcast_to(np.zeros(width), (length, width))
             notes.append(f"the log has no {name}: zeros are taken")
     notes += _unordered(time)
     return Log(columns, time, tuple(notes), source)
@@ -326,12 +326,22 @@ def _whole(values: NDArray[Any] | StoredColumn) -> NDArray[Any]:
     return next(values.blocks(len(values))) if values.shape and len(values) else np.zeros(values.shape)
 
 
-def _column(name: str, values: NDArray[Any] | StoredColumn, width: int, source: str) -> Array | StoredColumn:
+Size = int | tuple[int, ...]
+
+
+def _width(size: Size) -> int:
+    return math.prod(size) if isinstance(size, tuple) else size
+
+
+def _column(name: str, values: NDArray[Any] | StoredColumn, size: Size, source: str) -> Array | StoredColumn:
+    """Numbers of a width, or of the engine's own shape: other axes of the same length would tell of other parts."""
     if values.dtype.kind not in "biuf":
         raise FileError(f"{name} must hold real numbers, got {values.dtype}", source)
-    own = math.prod(values.shape[1:]) if values.shape else "no frames"
-    if own != width:
-        raise FileError(f"{name} must have {width} numbers a frame for this model, got {own}", source)
+    width, got = _width(size), (values.shape[1:] if values.shape else "no frames")
+    allowed = [(width,), *([size] if isinstance(size, tuple) else []), *([()] if width == 1 else [])]
+    if got not in allowed:
+        shapes = " or ".join(map(str, allowed))
+        raise FileError(f"a frame of {name} must have the shape {shapes}; got {got}", source)
     return values if isinstance(values, StoredColumn) else _finite(name, _flat(values), source)
 
 
@@ -411,7 +421,7 @@ def sampled_log(backend: AbstractBackend, count: int, *, seed: int, thresholds: 
         "velocities were drawn from the standard normal distribution (m/s, rad/s); the normal ones of contacts were "
         "taken away",
         f"{drawn - count} postures that penetrate by more than {thresholds.gap:g} m were drawn again",
-        *(f"{name} is 0" for name in backend.actuation if backend.columns[name]),
+        *(f"{name} is 0" for name in backend.actuation if _width(backend.columns[name])),
     )
     return attrs.evolve(log, notes=notes)
 

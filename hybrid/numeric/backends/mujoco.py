@@ -139,8 +139,8 @@ class MujocoModel:
         return mujoco_engine().MjData(self._copy)
 
     @property
-    def columns(self) -> Mapping[str, int]:
-        """Width of every column that a log may have."""
+    def columns(self) -> Mapping[str, int | tuple[int, ...]]:
+        """Width of every column that a log may have, or its shape in MuJoCo."""
         m = self.model
         return {
             "qpos": m.nq,
@@ -148,9 +148,9 @@ class MujocoModel:
             "ctrl": m.nu,
             "act": m.na,
             "qfrc_applied": m.nv,
-            "xfrc_applied": 6 * m.nbody,
-            "mocap_pos": 3 * m.nmocap,
-            "mocap_quat": 4 * m.nmocap,
+            "xfrc_applied": (m.nbody, 6),
+            "mocap_pos": (m.nmocap, 3),
+            "mocap_quat": (m.nmocap, 4),
         }
 
     @property

@@ -205,11 +205,29 @@ def test_a_log_without_slipping_frames_says_so(tmp_path, capsys):
     assert "nothing to count" in capsys.readouterr().out
 
 
+def test_forces_on_bodies_are_read_flat_or_as_the_engine_has_them(tmp_path):
+    """A force of 4 N downwards on the rod joins its weight, in frame 0 alone."""
+    forces = np.zeros((4, 2, 6))  # of the world and of the rod
+    forces[0, 1, 2] = -4.0
+    for shape in ((4, 2, 6), (4, 12)):
+        model, log = rod_log(tmp_path, xfrc_applied=forces.reshape(shape))
+        backend = load(model)
+        rows = list(read_log(log, backend).rows())
+        pushed, free = (
+            backend.frame(row, near=1e-3).h[1]
+            for row in (rows[0], {**rows[0], "xfrc_applied": rows[1]["xfrc_applied"]})
+        )
+        assert pushed - free == pytest.approx(-4.0, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         ({"qvel": None}, "'qvel' is missing"),
-        ({"qpos": np.zeros((4, 2))}, "qpos must have 3 numbers a frame for this model, got 2"),
+        ({"qpos": np.zeros((4, 2))}, "a frame of qpos must have the shape (3,); got (2,)"),
+        ({"qpos": np.zeros((4, 3, 1))}, "a frame of qpos must have the shape (3,); got (3, 1)"),
+        ({"xfrc_applied": np.zeros((4, 6, 2))}, "the shape (12,) or (2, 6); got (6, 2)"),
+        ({"time": np.zeros((1, 4))}, "a frame of time must have the shape (1,) or (); got (4,)"),
         ({"qvel": np.zeros((3, 3))}, "qvel has 3 frames, qpos has 4"),
         ({"qvel": np.full((4, 3), np.nan)}, "qvel is not finite in frame 0"),
         ({"qpos": np.zeros((0, 3)), "qvel": np.zeros((0, 3))}, "has no frames"),

@@ -289,7 +289,7 @@ def test_a_turning_joint_without_end_has_a_cosine_and_a_sine(tmp_path, capsys):
     [
         ({"v": None}, "'v' is missing"),
         ({"qpos": np.zeros((3, 3))}, "unknown column 'qpos'"),
-        ({"q": np.zeros((3, 2))}, "q must have 3 numbers a frame for this model, got 2"),
+        ({"q": np.zeros((3, 2))}, "a frame of q must have the shape (3,); got (2,)"),
         ({"tau": np.full((3, 3), np.nan)}, "tau is not finite in frame 0"),
     ],
 )

@@ -73,7 +73,8 @@ def test_memory_does_not_grow_with_the_log(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"qpos": np.zeros((FRAMES, 2))}, "qpos must have 3 numbers a frame"),
+        ({"qpos": np.zeros((FRAMES, 2))}, r"a frame of qpos must have the shape \(3,\); got \(2,\)"),
+        ({"xfrc_applied": np.zeros((FRAMES, 6, 2))}, r"the shape \(12,\) or \(2, 6\); got \(6, 2\)"),
         ({"qpos": np.zeros((FRAMES, 3), order="F")}, "qpos.npy is stored by columns"),
         ({"qvel": np.zeros((FRAMES - 1, 3))}, "qvel has 8999 frames"),
         ({"qpos": np.zeros(())}, "got no frames"),

@@ -197,10 +197,12 @@ class MujocoModel:
             found.append("dry friction of tendons is left out")
         if any(m.jnt_limited[k] and m.jnt_type[k] == engine.mjtJoint.mjJNT_BALL for k in range(m.njnt)):
             found.append("limits of ball joints are left out")
-        if m.ngeom and m.geom_margin.max() > 0.0:
-            found.append(
-                f"MuJoCo lets forces act from a gap of {m.geom_margin.max():.3g} m on (margin); here --gap counts"
-            )
+        limited = m.jnt_limited.astype(bool)
+        for margins, unit in ((m.geom_margin, "m"), (m.jnt_margin[limited], "m or rad to limits of joints")):
+            if np.any(margins > 0.0):
+                found.append(
+                    f"MuJoCo lets forces act from a gap of {max(margins):.3g} {unit} on (margin); here --gap counts"
+                )
         return tuple(found)
 
     def surface(self, geom: int) -> str:

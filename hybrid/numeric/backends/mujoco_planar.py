@@ -108,6 +108,8 @@ class _Planar:
         self._check_joints()
         self.axes = self._plane()
         self.notes: list[str] = list(source.notes)
+        for body in np.flatnonzero(m.body_mocapid >= 0).tolist():
+            self.notes.append(f"the body {m.body(body).name or body}, moved from outside (mocap), is fixed where it is")
         self.parameters: dict[str, Any] = {}
         self.definitions: dict[str, str] = {}
         self.points: dict[str, tuple[str, str]] = {}

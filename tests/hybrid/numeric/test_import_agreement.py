@@ -143,3 +143,16 @@ def test_a_wheel_that_nothing_drives_is_not_refused_for_rounding(tmp_path):
     )
     dynamics = derive(planar_mechanism(load(path))[0])
     np.testing.assert_allclose(dynamics.terms([0.1, 0.3], [1.0, 2.0]).h, 0.0, atol=1e-12)
+
+
+def test_notes_tell_margins_of_limits_and_bodies_that_are_moved_from_outside(tmp_path):
+    lift = (
+        '<worldbody><body name="lift" mocap="true" pos="0 0 -1"><geom name="deck" type="plane" size="1 1 1"/></body>'
+        "</worldbody>"
+    )
+    knee = 'range="-2 2" limited="{}" margin="0.25"'
+    _, notes = planar_mechanism(leg(tmp_path, knee=knee.format("true"), more=lift))
+    assert "the body lift, moved from outside (mocap), is fixed where it is" in notes
+    assert any("from a gap of 0.25 m or rad to limits of joints on (margin)" in note for note in notes)
+    _, notes = planar_mechanism(leg(tmp_path, knee=knee.format("false")))
+    assert not any("margin" in note or "mocap" in note for note in notes)

@@ -9,7 +9,6 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
@@ -22,7 +21,7 @@ from hybrid.contact.modes import Mode
 from hybrid.contact.table import force_elements
 from hybrid.declaration.document import mechanism_from_toml
 from hybrid.dynamics.derive import derive
-from hybrid.errors import HybridError, StateError
+from hybrid.errors import ArgumentError, HybridError, StateError
 from hybrid.motion.arguments import Settings
 from hybrid.motion.numeric import Observation
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
@@ -128,7 +127,10 @@ class Entries:
             return None
         if not isinstance(labels, dict) or not set(labels) <= set(known):
             self.refuse(name, "the modes of contacts that the mechanism has")
-        return Mode(labels)
+        try:
+            return Mode(labels)
+        except ArgumentError as error:
+            self.refuse(name, f"modes that there are ({error})")
 
     def array(self, name: str, *shape: int | None) -> NDArray[np.float64]:
         """Finite numbers of a shape, None for any length of at least one."""
@@ -217,10 +219,7 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
         springs = attrs.evolve(springs, dynamics=springs.dynamics.at(parameters))
     arcs = tuple(_arc(part, f"arc_{number}", n, known) for number, part in enumerate(whole.parts("arcs")))
     start, end = whole.number("t_start"), whole.number("t")
-    if any(
-        before > after for before, after in pairwise([start, *(t for arc in arcs for t in (arc.start, arc.end)), end])
-    ):
-        whole.refuse("arcs", "in the order of time, from t_start to t")
+    _check_whole(whole, arcs, start, end)
     return Trajectory(
         dynamics=dynamics,
         parameters=parameters,
@@ -243,6 +242,25 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
         springs=springs,
         settings=_settings(whole),
     )
+
+
+def _check_whole(whole: Entries, arcs: Sequence[Arc], start: float, end: float) -> None:
+    """Refuse arcs that leave a time out, which others would be extrapolated to, and arrays of arcs that are not listed.
+
+    Knots are times of one integration: each arc starts at the very number at which the one before it ended.
+    """
+    for number, (arc, before) in enumerate(zip(arcs, [start, *(arc.end for arc in arcs)], strict=False)):
+        if arc.start != before:
+            whole.refuse(f"arc_{number}_knots", f"times from {before!r} on, not from {arc.start!r}")
+    last = arcs[-1].end if arcs else start
+    if last != end:
+        whole.refuse("t", f"{last!r}, where the arcs end, not {end!r}")
+    for kind, count in (("arc", len(arcs)), ("event", len(whole.items("events")))):
+        for name in whole.arrays:
+            first, _, rest = name.partition("_")
+            index = rest.partition("_")[0]
+            if first == kind and index.isdecimal() and int(index) >= count:
+                whole.refuse(name, f"of one of its {count} {kind}s")
 
 
 def _arc(part: Entries, place: str, n: int, known: Sequence[str]) -> Arc:

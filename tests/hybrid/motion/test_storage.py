@@ -184,3 +184,21 @@ def test_another_law_than_that_of_the_file_is_an_error(tmp_path):
     save(simulate(ball, State([1.0], [0.0]), t_end=0.7, law=NewtonImpact(0.5)), tmp_path / "ball.npz")
     with pytest.raises(StateError, match=r"NewtonImpact\(restitution=0.5\), not with NewtonImpact\(restitution=None\)"):
         load(tmp_path / "ball.npz", dynamics=ball, law=NewtonImpact())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda record: record["arcs"].pop(), "t must be .*, where the arcs end"),
+        (lambda record: record.update(t=5.0), "t must be .*, where the arcs end, not 5.0"),
+        (lambda record: record.update(t_start=-1.0), r"arc_0_knots must be times from -1.0 on, not from 0.0"),
+        (lambda record: record["events"].pop(), "event_.* must be of one of its . events"),
+        (lambda record: record["arcs"][0]["mode"].update(foot="flying"), r"mode must be modes that there are"),
+    ],
+)
+def test_parts_that_contradict_each_other_are_refused_by_name(stopped, tmp_path, change, said):
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    with_record(path, change)
+    with pytest.raises(StateError, match=f"is not a whole motion: .*{said}"):
+        load(path)

@@ -129,18 +129,20 @@ class Parameters:
         changed, open_ = set(replaced), set(swept)
         for name in order:
             item = given[name]
+            if isinstance(item, Expression) and (name in texts or name not in replaced) and open_ & item.names:
+                open_.add(name)
             if isinstance(item, Expression) and (name in texts or (name not in changed and changed & item.names)):
                 values[name] = evaluate(item, values)
                 changed.add(name)
-                if open_ & item.names:
-                    open_.add(name)
-        changed -= open_
-        problems = _not_finite_first(given, values, changed) or self.violations(values, changed=changed)
+        problems = _not_finite_first(given, values, changed - open_)
+        problems = problems or self.violations(values, changed=changed, swept=open_)
         if problems:
             raise DeclarationError(problems)
         return {name: values[name] for name in self.given}
 
-    def violations(self, values: Mapping[str, Any], *, changed: set[str] | None = None) -> list[Problem]:
+    def violations(
+        self, values: Mapping[str, Any], *, changed: set[str] | None = None, swept: Collection[str] = ()
+    ) -> list[Problem]:
         """Return every range that is left, of those that depend on changed parameters if these are given.
 
         Parameters
@@ -149,12 +151,15 @@ class Parameters:
             A value for every parameter.
         changed : set of str or None
             None for all ranges.
+        swept : collection of str
+            Parameters whose values are still to come: their ranges are left out.
 
         Returns
         -------
         list of Problem
         """
         concerned = [b for b in self.bounds if changed is None or not changed.isdisjoint(b.names)]
+        concerned = [bound for bound in concerned if bound.names.isdisjoint(swept)]
         if concerned and self.constants:
             values = dict(values)
             for name, expression in self.constants.items():

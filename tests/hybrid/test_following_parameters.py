@@ -58,9 +58,9 @@ def test_a_given_expression_follows_an_axis(capsys, command):
 BLOCK = """
 name = "block"
 coordinates = ["x", "y"]
-parameters = { e = 0.5, mu = 0.9 }
+parameters = { e = 0.5, mu = 0.9, d = "mu", k = 1 }
 dynamics = { kinetic = "(x_dot**2 + y_dot**2)/2", potential = "10*y" }
-contact = [{ name = "c", gap = "y", tangent = "x", friction = "mu", restitution = "e" }]
+contact = [{ name = "c", gap = "y", tangent = "x", friction = "mu", restitution = "k*e" }]
 """
 
 
@@ -68,8 +68,9 @@ def test_ranges_are_those_of_the_values_that_come():
     # 2 mu is no restitution at the declared friction, but over the axis, and of what is drawn
     block, rest = derive(mechanism_from_toml(BLOCK)), {"x": 0, "y": 0, "y_dot": 0}
     axes = [Axis("x_dot", -1, 1, 4), Axis("mu", 0.1, 0.4, 4)]
-    found = region_map(block, axes=axes, pins=rest, parameters={"e": "2*mu"})
-    assert found.mode_fractions == {"slide+": 0.5, "slide-": 0.5}
+    for given in ({"e": "2*mu"}, {"e": "2*d"}, {"e": "d", "k": 2}):
+        found = region_map(block, axes=axes, pins=rest, parameters=given)
+        assert found.mode_fractions == {"slide+": 0.5, "slide-": 0.5}
     drawn = ensemble(
         block, vary={"mu": (0.1, 0.4)}, pins={**rest, "x_dot": 1}, parameters={"e": "2*mu"}, n=4, t_end=0.1
     )

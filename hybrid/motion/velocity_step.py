@@ -17,6 +17,7 @@ from hybrid.contact.impacts.impulse_lcp import MAX_COUNTED, in_doubt, solutions
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import force_elements
+from hybrid.dynamics.arithmetic import decided_definiteness
 from hybrid.tolerances import AGREEING, CLEAR, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
@@ -252,6 +253,8 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     Impulses that hold each other may grow together. Where one of them presses on what slides, its friction grows, too.
     Of many contacts that is not looked at, and taken to be so where a rough constraint takes part.
     """
+    if decided_definiteness(problem.G, rank=_SOFT) > _SOFT:
+        return False
     size = np.sqrt(np.diagonal(problem.G))
     units = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 1.0)
     sizes, ways = np.linalg.eigh(problem.G * np.outer(units, units))

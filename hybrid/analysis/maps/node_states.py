@@ -113,8 +113,25 @@ def node_states(dynamics: Dynamics, axes: Sequence[Axis], *, pins: Mapping[str, 
     axis_nodes = {axis.name: build.name(axis.name) for axis in axes}
     known = _parameters(build, dynamics, axis_nodes)
     texts = {name: value for name, value in pins.items() if isinstance(value, str)}
-    solver = _Solver(dynamics, build, tuple(axes), sorted_pins, known, texts)
-    return solver.solved()
+    pinned = _pinned(build, dynamics, sorted_pins, texts, known) | axis_nodes
+    return _Solver(dynamics, build, tuple(axes), sorted_pins, known, pinned).solved()
+
+
+def _pinned(
+    build: Builder, dynamics: Dynamics, pins: Pins, texts: Mapping[str, str], parameters: Mapping[int, int]
+) -> dict[str, int]:
+    """Nodes of the values of all pins; expressions of parameters follow these."""
+    known = {name: parameters[node] for name, node in dynamics.equations.parameters.items()}
+    found = {}
+    for name, value in {**pins.positions, **pins.velocities, "t": pins.time}.items():
+        contact = name.split(".")[1] if name.startswith("slip.") else ""
+        if name in texts and contact not in pins.sides:
+            expression = parse_expression(texts[name], known=known.keys(), field=f"pin {name}")
+            own = {other: known[other] for other in expression.names if other in known}
+            found[name] = read(build, expression, own)
+        else:
+            found[name] = number_node(build, float(value))
+    return found
 
 
 def _parameters(build: Builder, dynamics: Dynamics, axis_nodes: Mapping[str, int]) -> dict[int, int]:
@@ -142,21 +159,7 @@ class _Solver:
     axes: tuple[Axis, ...]
     pins: Pins
     parameters: Mapping[int, int]
-    texts: Mapping[str, str]
-    pinned: dict[str, int] = attrs.field(init=False, factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        listed = {**self.pins.positions, **self.pins.velocities, "t": self.pins.time}
-        self.pinned.update({name: self._node(name, value) for name, value in listed.items()})
-        self.pinned.update({axis.name: self.build.name(axis.name) for axis in self.axes})
-
-    def _node(self, name: str, value: Any) -> int:
-        contact = name.split(".")[1] if name.startswith("slip.") else ""
-        if name not in self.texts or contact in self.pins.sides:
-            return number_node(self.build, float(value))
-        known = {other: self.parameters[node] for other, node in self.dynamics.equations.parameters.items()}
-        expression = parse_expression(self.texts[name], known=known.keys(), field=f"pin {name}")
-        return read(self.build, expression, {other: known[other] for other in expression.names if other in known})
+    pinned: Mapping[str, int]
 
     def solved(self) -> NodeStates:
         equations, build = self.dynamics.equations, self.build

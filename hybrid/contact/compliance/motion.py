@@ -136,7 +136,7 @@ class PhaseMachine:
         y, status = self._first(y, closed)
         phases: list[PhaseRecord] = []
         for _ in range(_MAX_PHASES):
-            if self.spent > self.effort or not (self._touches(status) or self._will_press(y, status)):
+            if self.is_cut or not (self._touches(status) or self._will_press(y, status)):
                 break
             before, during = y, status.copy()
             y, event = self._advance(y, status)
@@ -152,8 +152,7 @@ class PhaseMachine:
         return CompliantRun(
             y, self._at(y, status), self._label(status), tuple(phases),
             has_separated=not (self._touches(status) or self._coming_back(y, status).any()),
-            is_cut=self.is_cut or self.spent > self.effort, posture_change=self.posture_change,
-            samples=joined_samples(self.kept),
+            is_cut=self.is_cut, posture_change=self.posture_change, samples=joined_samples(self.kept),
         )  # fmt: skip
 
     def _at(self, y: Array, status: ContactStatus) -> CompliantForces:
@@ -224,7 +223,7 @@ class PhaseMachine:
         events, names = phase_events(self.flow, status, at_state, y)
         names.append(("end", -1))
 
-        last, patience, is_stiff, changes = self.horizon, math.inf, False, list[tuple[float, float, float]]()
+        last, is_stiff, changes = self.horizon, False, list[tuple[float, float, float]]()
 
         def note(x: Array) -> None:
             changes.append((float(x[-1]), self._change(at_state(x)), self.flow.factor(at_state(x), status)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.modes import ElementKind
 from hybrid.contact.table import force_law
+from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.dynamics.partials import Forces, Partials
 from hybrid.tolerances import RANK
 
@@ -153,7 +154,7 @@ class ModeSystem:
             return np.full(own.shape, part.slip_sign)
         if part.name in self.limits:
             return np.broadcast_to(self.limits[part.name], own.shape)
-        return np.asarray(own / np.linalg.norm(own, axis=1, keepdims=True))
+        return unit_vectors(own)
 
     def _direction_slope(self, part: ElementMode, slip: Array) -> Array:
         """Derivative of the direction with respect to the slip, (N, d, d)."""

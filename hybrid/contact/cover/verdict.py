@@ -20,6 +20,7 @@ from hybrid.contact.cover.search import CoverNode, ProvedSolution, bounds_alike,
 from hybrid.contact.modes import ContactMode, ElementKind, Mode, Row
 from hybrid.contact.spatial import DISC, N_POLYGON, disc_slack
 from hybrid.contact.verdict import COVER, Selection, Verdict, about_tie
+from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.tolerances import CLEAR, NOTHING, UNSEEN
 
 if TYPE_CHECKING:
@@ -257,8 +258,7 @@ def _bearing(problem: ContactProblem, solution: ProvedSolution, scale: Scale, to
         if len(rows) == 1 or not (element.friction or element.static_friction):
             columns.append(rows[0])
         elif element.direction is not None or np.max(moved[1:]) > limit:
-            along = slip / np.linalg.norm(slip)
-            columns.append(rows[0] - float(element.friction) * (along @ rows[1:]))
+            columns.append(rows[0] - float(element.friction) * (unit_vectors(slip) @ rows[1:]))
         else:
             columns += list(rows)
     return np.array(columns).reshape(-1, problem.n_rows).T

@@ -130,11 +130,12 @@ def verify_certificate(
     if not is_complementarity_problem(posed):
         return False
     stated = to_lcp(posed)
-    if stated != certificate.problem or not lcp.exact.verify(stated, certificate.refutation):
+    exact = lcp.exact.rational(stated)
+    if stated != certificate.problem or not lcp.exact.verify(exact, certificate.refutation):
         return False
     combinations = list(mode_combinations(posed))
     return len(combinations) == len(certificate.violations) and all(
-        _holds(certificate, modes, violation)
+        _holds(certificate, exact, modes, violation)
         for modes, violation in zip(combinations, certificate.violations, strict=True)
     )
 
@@ -170,8 +171,10 @@ def _is_called(mode: Mode, modes: Sequence[ModeConditions], names: Sequence[str]
     return tuple(mode) == tuple(names) and all(mode[name] in labels.get(name, (ContactMode.FREE,)) for name in names)
 
 
-def _holds(certificate: Certificate, modes: Sequence[ModeConditions], violation: Violation) -> bool:
-    """Whether a violation is one of this mode, and true."""
+def _holds(
+    certificate: Certificate, exact: lcp.exact.RationalLCP, modes: Sequence[ModeConditions], violation: Violation
+) -> bool:
+    """Whether a violation is one of this mode, and true of the problem in rational numbers."""
     elements = certificate.posed.elements
     if not _is_called(violation.mode, modes, certificate.posed.names):
         return False
@@ -186,7 +189,7 @@ def _holds(certificate: Certificate, modes: Sequence[ModeConditions], violation:
         return False
     if (violation.variable, violation.index) != _place(elements, parts[0].element, violation.inequality):
         return False
-    solution = lcp.exact.basic_solution(certificate.problem, violation.basis)
+    solution = lcp.exact.basic_solution(exact, violation.basis)
     if solution is None:
         return False
     value = solution[0 if violation.variable == "z" else 1][violation.index]

@@ -23,8 +23,9 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.conditions import least_size, problem_scale
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.reduction import free_motion, pseudo_inverse
+from hybrid.dynamics.arithmetic import decided_definiteness
 from hybrid.errors import ComputationError
-from hybrid.tolerances import CANCELLED, Tolerances
+from hybrid.tolerances import CANCELLED, CLEAR, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,12 +148,15 @@ def can_slip(problem: ContactProblem, name: str) -> bool:
     >>> can_slip(contact_problem(rod, state), "tip")
     True
     """
-    scale = problem_scale(problem)
+    scale, tangential = problem_scale(problem), list(problem.element(name).tangential)
+    least = max(Tolerances().rank, float(scale.lost))
+    clear = decided_definiteness(problem.G, rank=CLEAR)  # bounds the squared distance from the span of all others
+    if clear > CLEAR and any(clear * problem.G[row, row] > (least * scale.row[row]) ** 2 for row in tangential):
+        return True
     directions = np.linalg.cholesky(problem.terms.M).T @ problem.response_W / scale.row
     normals = directions[:, [element.normal for element in problem.elements if element.normal is not None]]
-    tangents = directions[:, list(problem.element(name).tangential)]
+    tangents = directions[:, tangential]
     left = tangents - normals @ np.linalg.lstsq(normals, tangents, rcond=None)[0]
-    least = max(Tolerances().rank, float(scale.lost))
     return bool(np.any(np.linalg.norm(left, axis=0) > least))
 
 

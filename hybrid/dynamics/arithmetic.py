@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.tolerances import LEAST
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -34,6 +36,7 @@ __all__ = [
     "is_numerically_singular",
     "solve_each",
     "solve_in_floats",
+    "unit_vectors",
 ]
 
 
@@ -61,12 +64,12 @@ def solve_each(A: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
     >>> solve_each(np.array([[[2.0]], [[0.0]]]), np.array([[1.0]]))[:, 0, 0]
     array([0.5, nan])
     """
-    if A.ndim > 2 and A.size * 2 < np.prod(np.broadcast_shapes(A.shape[:-2], b.shape[:-2])) * A.shape[-1] ** 2:
+    batches = A.shape[:-2], b.shape[:-2]
+    if A.ndim > 2 and batches[0] != batches[1] and 2 * math.prod(batches[0]) < math.prod(np.broadcast_shapes(*batches)):
         # one matrix serves many right-hand sides: invert it once instead of factoring it for each
         return np.asarray(solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape)) @ b)
     try:
-        with np.errstate(all="ignore"):
-            return np.linalg.solve(A, b)
+        return np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
         sign, _ = np.linalg.slogdet(np.where(np.isfinite(A), A, 0.0))
         singular = (sign == 0) | ~np.isfinite(A).all(axis=(-2, -1))
@@ -88,8 +91,7 @@ def inverse_of_each(A: NDArray[Any]) -> NDArray[Any]:
     array, (..., n, n)
     """
     try:
-        with np.errstate(all="ignore"):
-            return np.linalg.inv(A)
+        return np.linalg.inv(A)
     except np.linalg.LinAlgError:
         return solve_each(A, np.broadcast_to(np.eye(A.shape[-1]), A.shape))
 
@@ -198,11 +200,11 @@ def equilibrated(A: NDArray[Any]) -> NDArray[Any]:
     A = np.asarray(A, dtype=float)
     if is_many := A.ndim > 2:  # along the states a maximum is several times as quick as along a short row
         A = np.ascontiguousarray(np.moveaxis(A, (-2, -1), (0, 1)))
+    sizes = np.abs(A)
     for _ in range(_SWEEPS):
-        for axis in (1, 0):
-            size = np.abs(A).max(axis=axis, keepdims=True, initial=0.0)
-            size[size == 0.0] = 1.0
-            A = A / np.sqrt(size)
+        for axis in (1, 0):  # a row of zeros remains, whatever divides it
+            sizes = sizes / np.sqrt(np.maximum.reduce(sizes, axis=axis, keepdims=True, initial=LEAST))
+    A = np.copysign(sizes, A)
     return np.ascontiguousarray(np.moveaxis(A, (0, 1), (-2, -1))) if is_many else A
 
 

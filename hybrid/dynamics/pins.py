@@ -344,10 +344,9 @@ def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) ->
         raise StateError(f"{A.shape[-2]} velocity conditions for {n} velocities")
     with np.errstate(invalid="ignore"):  # unreached positions are NaN
         well_posed = np.abs(np.linalg.det(equilibrated(A))) > _SINGULAR
-        v = solve_each(A, b[..., None])[..., 0]
+        found = solve_each(A, np.concatenate([np.broadcast_to(np.eye(n), (*b.shape, n)), b[..., None]], axis=-1))
         # a velocity that vanishes must not keep the rounding of those that its conditions add up (Higham 2002, 7.2)
-        identity = np.eye(n)
-        inverse = solve_each(A, identity if A.ndim == 2 else np.broadcast_to(identity, A.shape))
+        inverse, v = found[..., :n], found[..., n]
         terms = (np.abs(inverse) @ (np.abs(A) @ np.abs(v)[..., None]))[..., 0]
         v = np.where(np.abs(v) <= _ROUNDING * terms, 0.0, v)
     return np.where(well_posed[..., None], v + 0.0, np.nan)

@@ -127,7 +127,7 @@ def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, t
     shape = np.broadcast_shapes(*(array.shape for array in arrays), *(np.shape(value) for value in values.values()))
 
     def flat(value: Any) -> NDArray[np.float64]:
-        return np.broadcast_to(np.asarray(value, dtype=float), shape).reshape(-1)
+        return np.full(shape, value, dtype=float).reshape(-1)
 
     # of the parameters on which no position depends, whose arrays have other axes, any value will do
     plain = {name: np.ravel(value)[0] for name, value in dynamics.given.items() if np.ndim(value) and np.size(value)}
@@ -298,23 +298,18 @@ def linearised(
     dynamics = problem.dynamics
     at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
     sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time, radians=radians)
-    rows = [at["W_N"][..., gap] for gap in problem.gaps]
-    errors = [at["gap"][..., gap] - target for gap, target in problem.gaps.items()]
-    rows += [at["J"][..., index, :] for index in problem.independent]
-    errors += [at["constraint"][..., index] for index in problem.independent]
-    A = np.stack([_spread(row, q.shape) for row in rows], axis=-2)
-    residual = np.stack([_spread(error, q.shape[:1]) for error in errors], axis=-1)
-    sizes = _spread(sizes, q.shape)
+    A = np.empty((len(q), len(problem.gaps) + len(problem.independent), dynamics.n))
+    residual = np.empty(A.shape[:2])
+    for row, (gap, target) in enumerate(problem.gaps.items()):
+        A[:, row], residual[:, row] = at["W_N"][..., gap], at["gap"][..., gap] - target
+    for row, index in enumerate(problem.independent, len(problem.gaps)):
+        A[:, row], residual[:, row] = at["J"][..., index, :], at["constraint"][..., index]
+    sizes = np.broadcast_to(sizes, q.shape)
     with np.errstate(invalid="ignore"):  # a gap may have no gradient there
         scale = (np.abs(A) @ sizes[..., None])[..., 0]
     for column, target in enumerate(problem.gaps.values()):
         scale[:, column] += np.abs(target)
     return A[..., free], residual, scale, sizes[:, free]
-
-
-def _spread(array: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """An array, seen with a shape that it broadcasts to."""
-    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def _equations(dynamics: Dynamics, positions: Iterable[str]) -> Nodes:

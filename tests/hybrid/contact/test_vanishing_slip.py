@@ -25,6 +25,17 @@ def hinged_rod(height, *, mu, torque=0):
     return derive(mechanism), State([math.asin(height)], [0.0])
 
 
+def inclined_slip(angle):
+    """A unit mass whose slip is measured along a direction at an angle to that of its gap."""
+    mechanism = Mechanism(
+        name="inclined_slip",
+        coordinates=["x", "y"],
+        dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2"),
+        contact=[Contact(name="floor", gap="y", tangent=f"cos({angle})*y + sin({angle})*x", friction=0.3)],
+    )
+    return derive(mechanism)
+
+
 def block(mu, mass, force):
     """A block that a horizontal force drags over the floor."""
     mechanism = Mechanism(
@@ -107,3 +118,12 @@ def test_a_branch_of_several_has_all_its_forces():
     assert sticking.force_set.dimension == 1
     np.testing.assert_allclose(sticking.force_set.vertices, [[60.76, -91.14]], rtol=1e-9)
     np.testing.assert_allclose(sticking.force_set.rays, [[0.75, -1]], rtol=1e-9)
+
+
+@pytest.mark.parametrize("exponent", [0, 2, 3.5, 4.5, 6])
+def test_a_slip_is_free_unless_the_normal_velocities_fix_it(exponent):
+    # with unit masses gap and slip are directions in a plane, at the angle 10**-exponent: whatever the angle, the
+    # slip is free (Schur's complement is the square of its sine), from where a cheap bound answers to where none does
+    angle = 10.0**-exponent
+    assert can_slip(contact_problem(inclined_slip(angle), State([0, 0], [0, 0])), "floor")
+    assert not can_slip(contact_problem(inclined_slip(0.0), State([0, 0], [0, 0])), "floor")

@@ -286,13 +286,16 @@ def _verdicts(
 
 def _accelerations(parts: ScaledProblem, outcome: _Outcome, where: tuple[NDArray[np.intp], ...]) -> NDArray[np.float64]:
     """Scaled contact accelerations (k, r) of a mode at some of the states."""
-    rows = []
+    found = np.zeros((len(where[0]), len(parts.c)))
+
+    def at(entry: Any) -> Any:
+        return np.broadcast_to(entry, outcome.fits.shape)[where] if np.size(entry) > 1 else np.ravel(entry)
+
     with np.errstate(invalid="ignore"):  # a mode that is singular at a state does not fit there
         x = outcome.forces(len(parts.c), where)
-        for line, c in zip(parts.G, parts.c, strict=True):
-            entries = np.stack([np.broadcast_to(entry, outcome.fits.shape)[where] for entry in line], axis=-1)
-            rows.append(np.sum(entries * x, axis=-1) + np.broadcast_to(c, outcome.fits.shape)[where])
-    return np.stack(rows, axis=-1) if rows else np.zeros((len(where[0]), 0))
+        for row, (line, c) in enumerate(zip(parts.G, parts.c, strict=True)):
+            found[:, row] = sum(at(entry) * x[:, column] for column, entry in enumerate(line)) + at(c)
+    return found
 
 
 def _belongs(

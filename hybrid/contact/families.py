@@ -308,17 +308,19 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
     open_ = np.sum(values <= tolerances.rank, axis=-1)[given.which]
     nothing = np.zeros(k, dtype=bool)
     found = Families(nothing, nothing.copy(), nothing.copy(), np.full(k, np.nan), np.full(k, np.nan), np.zeros((k, r)))
-    for count in np.unique(open_[open_ > 0]).tolist():
+    for count in range(1, int(np.max(open_, initial=0)) + 1):
         chosen = np.flatnonzero(open_ == count)
+        if not len(chosen):
+            continue
         which, rank = given.which[chosen], r - count
-        image = np.einsum("kij,ki->kj", left[which], given.e[chosen] / norms[which])
-        forces = -np.einsum("kj,kji->ki", image[:, :rank] / values[which][:, :rank], right[which][:, :rank])
+        image = _times(given.e[chosen] / norms[which], left, which)
+        forces = -_times(image[:, :rank] / values[which][:, :rank], right[:, :rank], which)
         unmet, size = np.max(np.abs(image[:, rank:]), axis=-1), np.max(np.abs(forces), axis=-1)
         is_met = unmet <= tolerances.sign * (1 + size)
         # rounding of the equations comes back by the inverse of the least singular value that is kept
         least = np.min(values[which][:, :rank], axis=-1, initial=1.0)
         limit = np.maximum(tolerances.sign, given.lost[chosen] * size / least)
-        at = np.einsum("kmi,ki->km", given.A[which], forces) + given.b[chosen]
+        at = _times(forces, np.swapaxes(given.A, -1, -2), which) + given.b[chosen]
         kernel = np.swapaxes(right[:, rank:], -1, -2)
         effect = np.max(np.abs(given.G @ kernel), axis=(-2, -1))[which]
         share = np.zeros(len(given.A))
@@ -339,6 +341,13 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         found.distance[chosen] = np.where(is_met, -best, unmet)
         found.forces[chosen] = forces
     return found
+
+
+def _times(vectors: Array, matrices: Array, which: NDArray[np.int_]) -> Array:
+    """Every vector (k, i) times its own of the matrices (N, i, j): without a copy for each where all have the same."""
+    if len(matrices) == 1:
+        return np.asarray(vectors @ matrices[0])
+    return np.einsum("ki,kij->kj", vectors, matrices[which])
 
 
 def _best(at: Array, slopes: Array, which: NDArray[np.int_]) -> tuple[Array, Flags]:

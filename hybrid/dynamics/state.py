@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,7 +15,7 @@ from hybrid.declaration import evaluate, parse_expression
 from hybrid.declaration.tree import read
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.configuration import independent_constraints
-from hybrid.errors import StateError
+from hybrid.errors import DeclarationError, StateError
 from hybrid.expressions import Builder
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any]) -> Pins:
     values: dict[str, Any] = {}
     for name, value in pins.items():
         limit = _LIMITS.get(value.replace(" ", "")) if isinstance(value, str) and name.startswith("slip.") else None
-        values[name] = 0.0 if limit is not None else read_number(f"pin {name}", value, dynamics.values)
+        values[name] = 0.0 if limit is not None else _read_pin(name, value, dynamics)
         if limit is not None:
             _add_side(dynamics, sides, name, limit)
     _check_sides(sides, values)
@@ -247,6 +248,19 @@ def sort_pins(dynamics: Dynamics, pins: Mapping[str, Any]) -> Pins:
     independent = _independent(dynamics, max(len(positions), len(velocities)), time)
     _complete(dynamics, positions, velocities, (position_names, velocity_names), len(independent))
     return Pins(positions, velocities, time, {name: tuple(side) for name, side in sides.items()}, independent)
+
+
+def _read_pin(name: str, value: Any, dynamics: Dynamics) -> Any:
+    try:
+        return read_number(f"pin {name}", value, dynamics.values)
+    except DeclarationError:
+        moving = (*dynamics.mechanism.coordinates, *dynamics.mechanism.velocities)
+        named = [other for other in moving if re.search(rf"\b{other}\b", value)]
+        if not named:
+            raise
+        raise StateError(
+            f"pin {name}: {value!r} names {named[0]}, which moves; a pin is an expression of numbers and parameters"
+        ) from None
 
 
 def n_velocity_pins(dynamics: Dynamics, positions: Mapping[str, Any]) -> int:

@@ -293,3 +293,8 @@ def test_steep_forces_turn_nothing(force, gap):
     )
     state = solve_state(derive(steep), {"x": 1, "y": 0.5, "x_dot": 0, "y_dot": 0})
     assert state.q.tolist() == [1.0, 0.5]
+
+
+def test_a_pin_that_names_a_coordinate_is_told_what_it_may_name(rod):
+    with pytest.raises(StateError, match=r"pin phi_dot: 'phi - 2' names phi, which moves; .* numbers and parameters$"):
+        solve_state(rod, {"phi": 1, "phi_dot": "phi - 2", "slip.tip": 0})

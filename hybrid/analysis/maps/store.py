@@ -40,6 +40,7 @@ _ATTRIBUTES = "zarr.json"
 _MOST_BYTES = 1 << 30
 _ARRAYS = ("verdict", "region", "modes", "margin")
 _UNNUMBERED = {"verdicts", "labels", "regions", "axes", "boundaries"}
+_NUMBERED = {"schema", "files", "digest"}
 
 
 def check_folder(path: Path, *, may_be_finished: bool = False) -> None:
@@ -263,7 +264,7 @@ def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, A
         return {"kind": "map", **known}  # there were no others
     if not isinstance(known, dict) or (not any_kind and known.get("kind") != kind):
         raise FileError(f"no stored {kind}", str(path))
-    if known.get("schema") != SCHEMA:
+    if known.get("schema", SCHEMA) != SCHEMA:
         reason = f"stored with layout {known.get('schema')!r}; this version reads {SCHEMA}"
         raise FileError(f"{reason}: remove it, or choose another folder", str(path))
     if known.get("digest") != _digest(text):
@@ -272,8 +273,8 @@ def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, A
 
 
 def _is_unnumbered(known: Mapping[str, Any]) -> bool:
-    """Whether a group is a map of the layout before layouts had numbers."""
-    return "schema" not in known and known.keys() >= _UNNUMBERED
+    """Whether a group is a map of the layout before layouts had numbers, and digests."""
+    return known.keys() >= _UNNUMBERED and not known.keys() & _NUMBERED
 
 
 def _check_files(path: Path, known: Mapping[str, str]) -> None:

@@ -92,6 +92,19 @@ def test_no_byte_of_what_a_store_says_of_itself_is_changed_in_silence(name, tmp_
         equal(found, first)
 
 
+@pytest.mark.parametrize("gone", [{"schema"}, {"digest"}, {"files"}, {"schema", "digest"}, {"schema", "files"}])
+@pytest.mark.parametrize("name", RUNS)
+def test_a_store_without_the_number_of_its_layout_is_none_of_before_layouts_had_numbers(name, gone, tmp_path):
+    """Digests are still looked at where one of the entries is left that came with them."""
+    folder = tmp_path / "result"
+    RUNS[name](folder)
+    told = json.loads((folder / "zarr.json").read_bytes())
+    told["attributes"] = {key: value for key, value in told["attributes"].items() if key not in gone}
+    (folder / "zarr.json").write_text(json.dumps(told))
+    with pytest.raises(FileError, match=r"zarr.json: is damaged: remove .*result, and compute it again"):
+        LOADS[name](folder)
+
+
 def test_a_file_that_does_not_belong_to_a_store_is_refused(tmp_path):
     """A chunk that was not written, as all its cells are zero, would be read."""
     folder = tmp_path / "result"

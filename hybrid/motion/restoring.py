@@ -184,13 +184,12 @@ def restored(
     """
     record = _record(arrays, source)
     whole = Entries(record, arrays, source)
-    if dynamics is None:
-        dynamics = derive(mechanism_from_toml(whole.text("mechanism"), source=source))
     try:
-        return _trajectory(whole, dynamics, law)
+        _check_seal(whole)
+        return _trajectory(whole, _dynamics(whole, dynamics), law)
     except HybridError:
         raise
-    except (TypeError, ValueError, OverflowError) as error:  # of what its parts are made of
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:  # of what its parts are made of
         raise StateError(f"{source} is not a whole motion: {error!r}") from error
 
 
@@ -209,6 +208,23 @@ def _record(arrays: Arrays, source: str) -> Mapping[str, Any]:
     return record
 
 
+def _check_seal(whole: Entries) -> None:
+    """Refuse a file that is not as it was saved."""
+    from hybrid.seals import change_of
+
+    change = change_of(whole.table, {name: array for name, array in whole.arrays.items() if name != "record"})
+    if change is not None:
+        raise StateError(f"{whole.source} is not a whole motion: {change}")
+
+
+def _dynamics(whole: Entries, given: Dynamics | None) -> Dynamics:
+    """The mechanism of a motion, or the one that was given."""
+    text = whole.text("mechanism")
+    if given is None:
+        return derive(mechanism_from_toml(text, source=whole.source))
+    return given
+
+
 def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | None) -> Trajectory:
     springs = _springs(whole)
     n = dynamics.n
@@ -217,7 +233,7 @@ def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | Non
     dynamics = dynamics.at(parameters)
     if springs is not None:
         springs = attrs.evolve(springs, dynamics=springs.dynamics.at(parameters))
-    arcs = tuple(_arc(part, f"arc_{number}", n, known) for number, part in enumerate(whole.parts("arcs")))
+    arcs = tuple(_arc(part, f"arc_{number}", dynamics, known) for number, part in enumerate(whole.parts("arcs")))
     start, end = whole.number("t_start"), whole.number("t")
     _check_whole(whole, arcs, start, end)
     return Trajectory(
@@ -263,31 +279,27 @@ def _check_whole(whole: Entries, arcs: Sequence[Arc], start: float, end: float) 
                 whole.refuse(name, f"of one of its {count} {kind}s")
 
 
-def _arc(part: Entries, place: str, n: int, known: Sequence[str]) -> Arc:
+def _arc(part: Entries, place: str, dynamics: Dynamics, known: Sequence[str]) -> Arc:
     mode = part.mode("mode", known)
     knots = part.array(f"{place}_knots", None)
     steps = len(knots) - 1
     if mode is None or steps < 1 or (np.diff(knots) <= 0).any():
         part.refuse(f"{place}_knots", "times that increase")
-    coefficients = part.array(f"{place}_coefficients", steps, None, 2 * n)
-    return Arc(mode, knots, coefficients, part.numbers("sides"), _means(part, place, steps, n))
+    coefficients = part.array(f"{place}_coefficients", steps, None, 2 * dynamics.n)
+    return Arc(mode, knots, coefficients, part.numbers("sides"), _means(part, place, steps, dynamics))
 
 
-def _means(part: Entries, place: str, steps: int, n: int) -> Observation | None:
+def _means(part: Entries, place: str, steps: int, dynamics: Dynamics) -> Observation | None:
     """Mean accelerations and forces of every step (rows, steps), where the file has them."""
-    names = [field.name for field in attrs.fields(Observation) if f"{place}_{field.name}" in part.arrays]
-    if not names:
+    rows = {
+        "acceleration": dynamics.n,
+        "lambda_N": len(dynamics.contacts),
+        "lambda_T": sum(len(element.columns) for element in force_elements(dynamics)),
+        "guards": 0,  # time-stepping, which alone keeps means, has none
+    }
+    if not any(f"{place}_{name}" in part.arrays for name in rows):
         return None
-    means: dict[str, NDArray[Any]] = {}
-    for name in ("acceleration", "lambda_N", "lambda_T", "guards"):
-        values = part.arrays.get(f"{place}_{name}")
-        rows = n if name == "acceleration" else None
-        if values is None or values.dtype.kind != "f" or values.ndim != 2 or values.shape[1] != steps:
-            part.refuse(f"{place}_{name}", f"an array of numbers of shape (any, {steps})")
-        if rows is not None and len(values) != rows:
-            part.refuse(f"{place}_{name}", f"an array of numbers of shape ({rows}, {steps})")
-        means[name] = values
-    return Observation(**means)
+    return Observation(**{name: part.array(f"{place}_{name}", count, steps) for name, count in rows.items()})
 
 
 def _guards(part: Entries, dynamics: Dynamics, springs: Springs | None) -> tuple[Guard, ...]:

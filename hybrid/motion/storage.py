@@ -32,7 +32,7 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
 
     Verdicts, the guards that fired and the details of impacts are kept as words and numbers; forces are computed anew
     from the mechanism. Of the law of impacts its name and numbers are kept; a law of one's own is code, of which only
-    the name is.
+    the name is. Digests of the arrays and of the rest tell a file that was damaged or changed.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
     None
         The file has been written; one that was there is replaced.
     """
+    from hybrid.seals import sealed
+
     arrays: dict[str, Any] = {
         "q_start": trajectory.q_start,
         "v_start": trajectory.v_start,
@@ -77,8 +79,9 @@ def save(trajectory: Trajectory, path: str | Path) -> None:
         "handed_over": _springs_record(trajectory.springs),
         "settings": _settings_record(trajectory.settings),
     }
+    arrays = {name: np.asarray(values) for name, values in arrays.items()}
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, record=np.array(json.dumps(record)), **arrays)
+        np.savez_compressed(file, record=np.array(json.dumps(sealed(record, arrays))), **arrays)
 
 
 @checks_arguments
@@ -109,7 +112,8 @@ def load(
     Raises
     ------
     StateError
-        The file cannot be read, is not a motion or a larger one, or another law decided its impacts.
+        The file cannot be read, is not a motion or a larger one, or not as it was saved; or another law
+        decided its impacts.
     DeclarationError
         The mechanism or the parameters in the file are none.
     """

@@ -31,6 +31,7 @@ from hybrid.declaration import read_mechanism
 from hybrid.motion import load, save
 from lcp import LCPError
 from tests.campaigns.tally import Tally
+from tests.stored_motions import contents, put_unsealed
 
 MOST_BYTES = 200_000_000  # of memory at once, for files of a few kilobytes and bombs that claim gigabytes
 MOST_SECONDS = 20.0  # of one file on a busy machine; what hangs takes for ever
@@ -106,7 +107,9 @@ def _kinds(folder: Path) -> list[tuple[str, bytes, Callable[[Path], Any], list[D
     start = solve_state(rod, {"phi": 1.2, "phi_dot": 1.5, "slip.tip": 1})
     motion = simulate(rod, start, t_end=1.5, law=EnergeticImpact(0.5))
     save(motion, folder / "motion.npz")
-    archive = (folder / "motion.npz").read_bytes()
+    sealed = (folder / "motion.npz").read_bytes()
+    put_unsealed(folder / "motion.npz", *contents(folder / "motion.npz"))
+    archive = (folder / "motion.npz").read_bytes()  # without digests, by which most damages would be told at once
     M, q = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([-5.0, -6.0])
     packed = io.BytesIO()
     np.savez_compressed(packed, M=M, q=q)
@@ -122,6 +125,7 @@ def _kinds(folder: Path) -> list[tuple[str, bytes, Callable[[Path], Any], list[D
     kinds += [(".npz", packed.getvalue(), read_problem, [*everywhere, member_changed, bomb, lying_bomb])]
     kinds += [(".hdf5", _fclib(folder), read_problem, [*everywhere, flipped, dataset_changed])]
     several = [record_changed, record_changed, record_changed, member_changed, bomb, lying_bomb]
+    kinds += [(".motion", sealed, motion_of, [record_changed, member_changed])]
     return [*kinds, (".motion", archive, motion_of, [*everywhere, *several])]
 
 

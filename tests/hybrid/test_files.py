@@ -17,6 +17,7 @@ from hybrid.cli import main
 from hybrid.errors import FileError
 from hybrid.files import read_arrays, read_file
 from hybrid.motion import load, save
+from tests.stored_motions import contents, put_unsealed
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz", "hdf5"])
@@ -98,9 +99,8 @@ def test_a_motion_that_claims_more_than_its_bound_is_refused_with_what_to_do(tmp
 def test_arrays_of_a_motion_that_do_not_fit_are_named(name, value, message, tmp_path):
     ball = derive(mechanisms.load("bouncing_ball"))
     save(simulate(ball, State([1.0], [0.0]), t_end=0.4), tmp_path / "ball.npz")
-    with np.load(tmp_path / "ball.npz") as archive:
-        arrays = {key: archive[key] for key in archive.files} | {name: value}
-    np.savez(tmp_path / "changed.npz", **arrays)
+    arrays, record = contents(tmp_path / "ball.npz")
+    put_unsealed(tmp_path / "changed.npz", arrays | {name: value}, record)
     with pytest.raises(StateError, match=message):
         load(tmp_path / "changed.npz", dynamics=ball)
 

@@ -21,6 +21,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.contact.classification import CellVerdict
 from hybrid.errors import ComputationError, FileError, StateError
 from hybrid.files import read_file, read_json
+from hybrid.seals import digest_of, first_changed
 
 if TYPE_CHECKING:
     pass
@@ -247,7 +248,7 @@ def _digests(group: Path) -> dict[str, str]:
 def _digest(text: Mapping[str, Any]) -> str:
     """Of what the first file says, but for the digest itself."""
     own = {name: value for name, value in text["attributes"].items() if name != "digest"}
-    return hashlib.sha256(json.dumps({**text, "attributes": own}, sort_keys=True).encode()).hexdigest()
+    return digest_of({**text, "attributes": own})
 
 
 def _attributes(path: Path, kind: str, *, any_kind: bool = False) -> dict[str, Any]:
@@ -285,13 +286,8 @@ def _check_files(path: Path, known: Mapping[str, str]) -> None:
         raise FileError(
             f"cannot be read: {(error.strerror or 'unknown reason').lower()}", str(error.filename)
         ) from None
-    for name in sorted({*known, *found}):
-        if known.get(name) != found.get(name):
-            raise _damaged(
-                path,
-                name,
-                "is missing" if name not in found else "is damaged" if name in known else "is none of its files",
-            )
+    if (changed := first_changed(known, found, kind="files")) is not None:
+        raise _damaged(path, *changed)
 
 
 def _damaged(path: Path, name: str, what: str) -> FileError:

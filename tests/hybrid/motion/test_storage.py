@@ -1,7 +1,5 @@
 """A motion survives a file, and a file that is no motion is refused."""
 
-import json
-
 import attrs
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from hybrid.contact.guards import ArrayView
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
 from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import load, save
+from tests.stored_motions import contents, put, put_unsealed
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +90,10 @@ def test_guards_that_are_none_are_refused_by_name(stopped, tmp_path, change, sai
 
 
 def with_record(path, change):
-    """The file with its record changed in place."""
-    with np.load(path) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    record = json.loads(str(arrays["record"]))
+    """The file as of an earlier version, without digests, with its record changed in place."""
+    arrays, record = contents(path)
     change(record)
-    np.savez(path, **{**arrays, "record": np.array(json.dumps(record))})
+    put_unsealed(path, arrays, record)
 
 
 def test_settings_are_kept_and_may_be_missing(tmp_path):
@@ -133,9 +130,9 @@ def test_no_pickle_is_read(tmp_path):
 
 def test_a_file_with_parts_missing_is_refused(motion, tmp_path):
     save(motion, tmp_path / "motion.npz")
-    with np.load(tmp_path / "motion.npz") as archive:
-        arrays = {name: archive[name] for name in archive.files if name != "arc_1_knots"}
-    np.savez(tmp_path / "torn.npz", **arrays)
+    arrays, record = contents(tmp_path / "motion.npz")
+    del arrays["arc_1_knots"]
+    put_unsealed(tmp_path / "torn.npz", arrays, record)
     with pytest.raises(StateError, match=r"is not a whole motion: .*arc_1_knots"):
         load(tmp_path / "torn.npz")
 
@@ -201,4 +198,92 @@ def test_parts_that_contradict_each_other_are_refused_by_name(stopped, tmp_path,
     save(stopped, path)
     with_record(path, change)
     with pytest.raises(StateError, match=f"is not a whole motion: .*{said}"):
+        load(path)
+
+
+DAMAGED_ARRAYS = {
+    "arc_0_coefficients": lambda values: 1.5 * values,
+    "arc_0_knots": np.nextafter,
+    "q": lambda values: values + 1.0,
+    "q_start": lambda values: values + 1.0,
+    "v_start": lambda values: values.astype("f4"),
+    "event_0": lambda values: values[::-1],
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED_ARRAYS)
+def test_an_array_that_is_not_as_it_was_saved_is_refused_by_name(stopped, tmp_path, name):
+    """Of the same shape and finite, so that nothing but its digest tells."""
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    arrays, record = contents(path)
+    damage = DAMAGED_ARRAYS[name]
+    values = damage(arrays[name], np.inf) if damage is np.nextafter else damage(arrays[name])
+    put(path, {**arrays, name: values}, record)
+    with pytest.raises(StateError, match=f"is not a whole motion: {name} is damaged"):
+        load(path)
+
+
+def test_an_array_that_is_missing_or_new_is_refused_by_name(stopped, tmp_path):
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    arrays, record = contents(path)
+    put(path, {**arrays, "extra": np.zeros(1)}, record)
+    with pytest.raises(StateError, match="extra is none of its arrays"):
+        load(path)
+    del arrays["arc_0_knots"]
+    put(path, arrays, record)
+    with pytest.raises(StateError, match="arc_0_knots is missing"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(mechanism=record["mechanism"].replace("9.81", "1.62")),
+        lambda record: record.update(energy=dict.fromkeys(record["energy"], 99.0)),
+        lambda record: record["events"][0].update(t=0.25),
+        lambda record: record["events"][0].update(
+            mode_before=record["events"][0]["mode_after"], mode_after=record["events"][0]["mode_before"]
+        ),
+        lambda record: record["arcs"][0].update(mode=record["arcs"][1]["mode"]),
+        lambda record: record["arrays"].pop("q"),
+        lambda record: record.pop("arrays"),
+        lambda record: record.pop("digest"),
+    ],
+)
+def test_a_record_that_is_not_as_it_was_saved_is_refused(stopped, tmp_path, change):
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    arrays, record = contents(path)
+    put(path, arrays, record)
+    load(path)  # it may be packed anew
+    change(record)
+    put(path, arrays, record)
+    with pytest.raises(StateError, match="is not a whole motion: its record is damaged"):
+        load(path)
+
+
+def test_files_of_earlier_versions_have_no_digests(stopped, tmp_path):
+    path = tmp_path / "motion.npz"
+    save(stopped, path)
+    put_unsealed(path, *contents(path))
+    t = np.linspace(0.0, stopped.t, 50)
+    np.testing.assert_array_equal(load(path).sample(t), stopped.sample(t))
+
+
+@pytest.mark.parametrize(("name", "rows"), [("acceleration", 2), ("lambda_N", 1), ("lambda_T", 1), ("guards", 0)])
+def test_means_have_the_rows_of_the_mechanism(tmp_path, name, rows):
+    """A block: two coordinates, one contact, one tangent; steps of 0.1 to 0.3."""
+    path = tmp_path / "motion.npz"
+    block = derive(mechanism_from_toml(BLOCK))
+    save(simulate(block, State([0.0, 0.0], [9.0, 0.0]), t_end=0.3, method="time-stepping", step=0.1), path)
+    arrays, record = contents(path)
+    put_unsealed(path, arrays, record)
+    assert load(path).arcs[0].means.lambda_N == pytest.approx(np.full((1, 3), 9.81))
+    put_unsealed(path, {**arrays, f"arc_0_{name}": np.zeros((7, 3))}, record)
+    with pytest.raises(StateError, match=rf"arc_0_{name} must be an array of finite numbers of shape \({rows}, 3\)"):
+        load(path)
+    put_unsealed(path, {**arrays, "arc_0_lambda_N": np.full((1, 3), np.nan)}, record)
+    with pytest.raises(StateError, match="arc_0_lambda_N must be an array of finite numbers"):
         load(path)

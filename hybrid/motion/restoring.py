@@ -218,11 +218,15 @@ def _check_seal(whole: Entries) -> None:
 
 
 def _dynamics(whole: Entries, given: Dynamics | None) -> Dynamics:
-    """The mechanism of a motion, or the one that was given."""
+    """The mechanism of a motion, or the same one that was given, with its declared parameters."""
     text = whole.text("mechanism")
     if given is None:
         return derive(mechanism_from_toml(text, source=whole.source))
-    return given
+    from hybrid.declaration.comparing import first_difference
+
+    if (difference := first_difference(text, given.mechanism)) is not None:
+        raise StateError(f"the motion in {whole.source} is not one of the mechanism {given.name}: {difference}")
+    return attrs.evolve(given, given={}, values=given.mechanism.parameter_values()) if given.given else given
 
 
 def _trajectory(whole: Entries, dynamics: Dynamics, law: AbstractImpactLaw | None) -> Trajectory:

@@ -98,7 +98,8 @@ def load(
     ----------
     path : str or Path
     dynamics : Dynamics, optional
-        The derived mechanism, if it is at hand; otherwise the declaration in the file is derived.
+        The derived mechanism, if it is at hand; otherwise the declaration in the file is derived. Parameters are
+        those of the motion, whatever was bound to it.
     law : AbstractImpactLaw, optional
         The law that decided the impacts, where it is none of this package's; without it a motion under such a law
         has no law, and no derivatives.
@@ -112,8 +113,8 @@ def load(
     Raises
     ------
     StateError
-        The file cannot be read, is not a motion or a larger one, or not as it was saved; or another law
-        decided its impacts.
+        The file cannot be read, is not a motion or a larger one, or not as it was saved; or the motion is one of
+        another mechanism, or another law decided its impacts.
     DeclarationError
         The mechanism or the parameters in the file are none.
     """

@@ -9,7 +9,7 @@ from hybrid import Functional, Settings, State, StateError, Tolerances, derive, 
 from hybrid.contact import EnergeticImpact, KelvinVoigtLimit, NewtonImpact, PoissonImpact
 from hybrid.contact.guards import ArrayView
 from hybrid.contact.impacts.impact import AbstractImpactLaw, Impulses
-from hybrid.declaration import mechanism_from_toml
+from hybrid.declaration import AbstractFriction, EnergyDynamics, Mechanism, mechanism_from_toml
 from hybrid.motion import load, save
 from tests.stored_motions import contents, put, put_unsealed
 
@@ -287,3 +287,85 @@ def test_means_have_the_rows_of_the_mechanism(tmp_path, name, rows):
     put_unsealed(path, {**arrays, "arc_0_lambda_N": np.full((1, 3), np.nan)}, record)
     with pytest.raises(StateError, match="arc_0_lambda_N must be an array of finite numbers"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ("ball_on_vibrating_table", "ball_on_vibrating_table: name is 'bouncing_ball', not 'ball_on_vibrating_table'"),
+        ("coulomb_oscillator", "coulomb_oscillator: name is 'bouncing_ball', not 'coulomb_oscillator'"),
+    ],
+)
+def test_a_motion_of_another_mechanism_is_refused_with_what_differs(tmp_path, other, said):
+    path = tmp_path / "ball.npz"
+    save(simulate(derive(mechanisms.load("bouncing_ball")), State([1.0], [0.0]), t_end=0.3), path)
+    with pytest.raises(StateError, match=f"ball.npz is not one of the mechanism {said}"):
+        load(path, dynamics=derive(mechanisms.load(other)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("9.81*y", "1.62*y", r"dynamics.potential is '9.81\*y', not '1.62\*y'"),
+        ('"0.5"', '"0.3"', r"contact\[0\].friction is '?0.5'?, not '?0.3'?"),
+        ("[[contact]]", '[[contact]]\nstatic_friction = "0.6"', r"contact\[0\].static_friction is not there"),
+        ("[dynamics]", "[parameters]\nm = 1\n[dynamics]", "parameters.m is not there"),
+    ],
+)
+def test_a_motion_of_another_declaration_is_refused_with_what_differs(stopped, tmp_path, old, new, said):
+    path = tmp_path / "block.npz"
+    save(stopped, path)
+    with pytest.raises(StateError, match=f"not one of the mechanism block: {said}"):
+        load(path, dynamics=derive(mechanism_from_toml(BLOCK.replace(old, new))))
+
+
+def test_what_changes_no_number_may_differ(stopped, tmp_path):
+    path = tmp_path / "block.npz"
+    save(stopped, path)
+    told = BLOCK.replace("coordinates", 'title = "A block"\nreferences = ["by hand"]\ncoordinates')
+    read = load(path, dynamics=derive(mechanism_from_toml(told)))
+    assert (read.t, read.dynamics.mechanism.title) == (stopped.t, "A block")
+
+
+def test_parameters_are_those_of_the_motion_whatever_is_bound(tmp_path):
+    """After 0.3 s of free fall the velocity is -0.3 g, by which g the forces are computed anew."""
+    path, ball = tmp_path / "ball.npz", derive(mechanisms.load("bouncing_ball"))
+    save(simulate(ball, State([1.0], [0.0]), t_end=0.3), path)
+    moon = ball.at({"g": 1.62})
+    read = load(path, dynamics=moon)
+    assert read.v == pytest.approx([-0.3 * 9.81])
+    assert read.forces(read.arcs[0], 0.1).acceleration == pytest.approx([-9.81])
+    save(simulate(moon, State([1.0], [0.0]), t_end=0.3), path)
+    read = load(path, dynamics=ball.at({"m": 5.0}))
+    assert read.forces(read.arcs[0], 0.1).acceleration == pytest.approx([-1.62])
+    assert (read.parameters, read.dynamics.values["m"]) == ({"g": 1.62}, ball.values["m"])
+
+
+@attrs.frozen(kw_only=True)
+class Shoe(AbstractFriction):
+    """Friction of a class of one's own, which a file names and cannot declare."""
+
+    name: str
+    tangent: str
+    limit: str
+    load: str
+    slip: str | None = None
+    static_limit: str | None = None
+
+    @property
+    def limits(self):
+        return (f"({self.limit}) + {self.load}", self.limit)
+
+
+def test_a_motion_with_friction_of_ones_own_class_is_read_with_its_dynamics(tmp_path):
+    def braked(load, **changes):
+        shoe = Shoe(name="shoe", tangent="x", limit="1", load=load)
+        energies = EnergyDynamics(kinetic="x_dot**2/2")
+        return derive(Mechanism(name="braked", coordinates=["x"], dynamics=energies, friction=[shoe], **changes))
+
+    path, dynamics = tmp_path / "braked.npz", braked("2")
+    save(simulate(dynamics, State([0.0], [3.0]), t_end=0.5), path)
+    for same in (dynamics, braked("2", title="A drum")):
+        assert load(path, dynamics=same).v == pytest.approx([1.5])  # 3 - (1 + 2) t
+    with pytest.raises(StateError, match=r"mechanism braked: friction\[0\].load is '?2'?, not '?4'?"):
+        load(path, dynamics=braked("4"))

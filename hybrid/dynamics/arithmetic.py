@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from hybrid.tolerances import LEAST
+from hybrid.tolerances import LEAST, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +33,7 @@ __all__ = [
     "equilibrated",
     "inverse_of_each",
     "is_finite",
+    "is_lost",
     "is_numerically_singular",
     "solve_each",
     "solve_in_floats",
@@ -41,6 +42,9 @@ __all__ = [
 
 
 _SWEEPS = 8  # each takes the root of what is left of a difference in size: 1e12 becomes 1.1
+
+_EPSILON = float(np.finfo(float).eps)
+_LOST = NOTHING  # of the data: more than rounding in a problem whose answer has digits
 
 MAX_IN_FLOATS = 6
 """Unknowns up to which a system is solved sooner in plain floats than by LAPACK."""
@@ -381,6 +385,29 @@ def _least_by_rows(lines: list[list[float]]) -> float:
     shares = ([abs(x) / sizes[j] for j, x in enumerate(line) if x and j != i] for i, line in enumerate(lines))
     beside = list(map(operator.truediv, map(sum, shares), sizes))
     return 1.0 - max(beside, default=0.0) if math.isfinite(sum(beside)) else -math.inf  # a maximum may pass over NaN
+
+
+def is_lost(A: NDArray[np.float64], x: NDArray[np.float64], size: float) -> bool:
+    """Tell whether rounding decides what ``A x`` is, as near the infinite ``x`` of a singular matrix.
+
+    Parameters
+    ----------
+    A : array, (n, n)
+    x : array, (n,)
+    size : float
+        Of the data that ``A x`` balances.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> is_lost(A, np.array([2.0, 1.0]), 1.0), is_lost(A, np.array([1e9, 1e9]), 1.0)
+    (False, True)
+    """
+    return bool((np.abs(A) @ np.abs(x)).max(initial=0.0) * _EPSILON > _LOST * size)
 
 
 def unit_vectors(directions: Any) -> NDArray[np.float64]:

@@ -40,7 +40,10 @@ __all__ = ["time_stepping"]
 Array = NDArray[np.float64]
 
 _LEAK = 0.1  # of the energy that moves; a scheme of first order that is on its way to the motion loses far less
-_UNSOLVED = "no impulses are found that obey the laws of contact and friction"
+_UNSOLVED = (
+    "no impulses were found that obey the laws of contact and friction and that more than rounding decides "
+    "(that there are none is not shown)"
+)
 _MOST_STEPS = 10_000_000  # a gigabyte for a few coordinates
 
 

@@ -17,7 +17,7 @@ from hybrid.contact.impacts.impulse_lcp import MAX_COUNTED, in_doubt, solutions
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import force_elements
-from hybrid.dynamics.arithmetic import decided_definiteness
+from hybrid.dynamics.arithmetic import decided_definiteness, is_lost
 from hybrid.tolerances import AGREEING, CLEAR, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 _ROUNDING = SUMMED  # of the largest datum of a complementarity problem: zero
 _SOFT = RANK  # of the largest mobility
-_YIELDED = AGREEING  # of the contact velocities
+_OBEYED = AGREEING  # of the contact velocities: what contacts of a jam may yield
 _MAX_JUDGED = 4  # planar contacts of which all ways to slide are tried together
 _WAYS = 8  # of a spatial contact to slide
 _CRITICAL = "friction is beyond the critical one"
@@ -58,7 +58,7 @@ class VelocityStep:
     touched : frozenset of str
         Contacts with a normal impulse.
     is_solved : bool
-        False where no impulses were found: the other entries then lack them.
+        False where no impulses were found that obey the laws: the other entries then lack them.
     elements : tuple of str
         Contacts and elements that took part.
     support : tuple of int
@@ -133,11 +133,12 @@ def velocity_step(
     elements = tuple(element.name for element in problem.elements)
     likely = before.support if before is not None and before.elements == elements else None
     free = gamma + problem.W.T @ smooth
-    found = _on_cones(problem, free, offset, h, likely)
+    sizes = np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma)
+    found = _on_cones(problem, free, offset, h, likely, float(np.max(sizes + np.abs(offset))))
     P, support, doubt = (np.zeros(problem.n_rows), (), "") if found is None else found
     after = free + problem.G @ P
     touched = set()
-    slow = tolerances.velocity * (np.abs(problem.W).T @ (np.abs(v) + np.abs(smooth)) + np.abs(gamma))
+    slow = tolerances.velocity * sizes
     for element in problem.elements:
         labels[element.name] = _label(element, P, after, slow, persists=element.name in persisting)
         if element.kind is ElementKind.CONTACT:
@@ -190,7 +191,7 @@ def _label(element: ActiveElement, P: Array, after: Array, slow: Array, *, persi
 
 
 def _on_cones(
-    problem: ContactProblem, free: Array, offset: Array, h: float, likely: tuple[int, ...] | None
+    problem: ContactProblem, free: Array, offset: Array, h: float, likely: tuple[int, ...] | None, size: float
 ) -> tuple[Array, tuple[int, ...], str] | None:
     """Impulses whose spatial friction lies on its circular cone, to the accuracy with which the axes are found.
 
@@ -201,7 +202,7 @@ def _on_cones(
     spatial = [element for element in problem.elements if element.is_spatial_at_rest]
     likely_P = np.zeros(problem.n_rows)
     axes = {element.name: _axis(problem, element, likely_P, free) for element in spatial}
-    found = _impulses(problem, free + offset, h, likely, axes)
+    found = _impulses(problem, free + offset, h, likely, axes, size)
     for _ in range(_TURNS):
         if found is None or not spatial:
             return found
@@ -210,7 +211,7 @@ def _on_cones(
         if all(abs(math.remainder(turned[name] - axes[name], 2 * math.pi)) <= _ALIGNED for name in turned):
             return found
         axes = turned
-        found = _impulses(problem, free + offset, h, support, axes)
+        found = _impulses(problem, free + offset, h, support, axes, size)
     return found
 
 
@@ -222,7 +223,12 @@ def _axis(problem: ContactProblem, element: ActiveElement, P: Array, gamma: Arra
 
 
 def _impulses(
-    problem: ContactProblem, free: Array, h: float, likely: tuple[int, ...] | None, axes: dict[str, float]
+    problem: ContactProblem,
+    free: Array,
+    h: float,
+    likely: tuple[int, ...] | None,
+    axes: dict[str, float],
+    size: float,
 ) -> tuple[Array, tuple[int, ...], str] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None where none are found.
 
@@ -236,15 +242,46 @@ def _impulses(
     posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
     z, doubt = None if likely is None else _with_support(M, q, list(likely)), ""
-    if z is None:
+    if z is None or not _obeys(asked, posed.forces(z), size):
         doubt = "" if _is_unique(problem) else _CRITICAL
-        z = next(solutions(posed.question), None)
-    P = posed.forces(z) if z is not None else _of_a_jam(asked, axes)
+        z = _solution(asked, posed, size)
+    P = posed.forces(z) if z is not None else _of_a_jam(asked, axes, size)
     if P is None:
         return None
     support = () if z is None else tuple(np.flatnonzero(z).tolist())
     is_looked_at = z is None or support != likely or posed.question.n <= _FEW
     return P, support, _JAM if is_looked_at and _is_open(asked, posed, P) else doubt
+
+
+def _solution(problem: ContactProblem, posed: ContactLCP, size: float) -> Array | None:
+    """The first solution of a complementarity problem whose impulses obey the laws, and not by rounding alone."""
+    return next((z for z in solutions(posed.question) if _obeys(problem, posed.forces(z), size)), None)
+
+
+def _obeys(problem: ContactProblem, P: Array, size: float) -> bool:
+    """Whether impulses obey the laws, up to what rounding leaves where velocities of a ``size`` cancel.
+
+    A law says that an impulse is the nearest one allowed to ``P - gamma/G_ii``: what it is off by is a velocity, times
+    ``G_ii``. The friction of a spatial contact obeys that of its pyramid, and is not looked at.
+    """
+    if is_lost(problem.G, P, size):
+        return False
+    off, sizes = (problem.c + problem.G @ P).tolist(), np.abs(P).tolist()
+    mobility = problem.G.diagonal().tolist()
+    moved = [unit * impulse for unit, impulse in zip(mobility, P.tolist(), strict=True)]
+    for element in problem.elements:
+        if element.kind is ElementKind.CONTACT:
+            row = element.rows[0]
+            off[row] = min(moved[row], off[row])
+        if len(element.tangential) == 1:
+            (row,) = element.tangential
+            limit = float(element.friction) * (1.0 if element.normal is None else sizes[element.normal])
+            most = limit * mobility[row]
+            off[row] = moved[row] - min(max(moved[row] - off[row], -most), most)
+            sizes[row] += limit  # forces count from their limits
+        elif element.tangential:
+            off[element.tangential[0]] = off[element.tangential[1]] = 0.0
+    return bool((np.abs(off) <= _OBEYED * size + _ROUNDING * np.abs(problem.G) @ sizes).all())
 
 
 def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
@@ -255,8 +292,7 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     """
     if decided_definiteness(problem.G, rank=_SOFT) > _SOFT:
         return False
-    size = np.sqrt(np.diagonal(problem.G))
-    units = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 1.0)
+    units = _units(problem)
     sizes, ways = np.linalg.eigh(problem.G * np.outer(units, units))
     idle = np.abs(ways[:, sizes <= _SOFT * np.max(sizes, initial=0.0)]).max(axis=1, initial=0.0)
     jammed = [element for element in problem.elements if element.normal is not None and idle[element.rows[0]] > _IDLE]
@@ -265,6 +301,12 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     if posed.question.n > MAX_COUNTED:
         return any(element.kind is ElementKind.BILATERAL for element in jammed)
     return bool(in_doubt(ImpactProblem(problem, problem.c, np.zeros(len(problem.elements))), posed, problem.c, P))
+
+
+def _units(problem: ContactProblem) -> Array:
+    """Units of the rows, in which their mobility is 1."""
+    size = np.sqrt(np.diagonal(problem.G))
+    return 1.0 / np.where(size > 0.0, size, 1.0)
 
 
 def _is_unique(problem: ContactProblem) -> bool:
@@ -300,19 +342,15 @@ def _columns(problem: ContactProblem, element: ActiveElement, normals: list[int]
     return np.asarray(found)
 
 
-def _of_a_jam(problem: ContactProblem, axes: dict[str, float]) -> Array | None:
+def _of_a_jam(problem: ContactProblem, axes: dict[str, float], size: float) -> Array | None:
     """Impulses of contacts that yield by a rounding unit; None if what they yield is more than rounding.
 
     Where a hinged body jams, its Delassus operator is singular, and rounding takes away all of the many solutions.
     """
     softness = _SOFT * float(np.max(np.abs(problem.G)))
     posed = contact_lcp(attrs.evolve(problem, G=problem.G + softness * np.eye(problem.n_rows)), axes=axes)
-    z = next(solutions(posed.question), None)
-    if z is None:
-        return None
-    P = posed.forces(z)
-    yielded = softness * float(np.max(np.abs(P), initial=0.0))
-    return P if yielded <= _YIELDED * float(np.max(np.abs(problem.c))) else None
+    z = _solution(problem, posed, size)
+    return None if z is None else posed.forces(z)
 
 
 def _with_support(M: Array, q: Array, support: list[int]) -> Array | None:

@@ -16,6 +16,7 @@ import lcp
 from hybrid.contact.complementarity import contact_lcp
 from hybrid.contact.impacts.impact import Impulses
 from hybrid.contact.modes import ActiveElement, ElementKind
+from hybrid.dynamics.arithmetic import is_lost
 from hybrid.errors import ComputationError
 from hybrid.expressions import NotDifferentiable, changes, duals, plain
 from hybrid.tolerances import AGREEING, LEAST, NOTHING, RANK, ROUNDING
@@ -258,7 +259,7 @@ def solved_impulses(problem: ImpactProblem, gamma: NDArray[np.float64], asked: C
     size, lost = _size(problem, gamma), ""
     for z in solutions(asked.question):
         P = asked.forces(z)
-        if not _is_lost(problem, P, size):
+        if not is_lost(problem.G, P, size):
             return P
         lost = ", but for impulses so large that rounding decides what they do"
     if asked.note or asked.question.n > MAX_COUNTED:  # only Lemke's method was tried, or less friction than there is
@@ -415,16 +416,8 @@ def _others(
     for way in (asked.forces(z) - values for z in lcp.enumerate_solutions(question).points):
         change = problem.G @ way
         is_new = np.min(np.max(np.abs(np.array(known) - change), axis=1)) > _SAME * size
-        known += [change] if is_new and not _is_lost(problem, way, size) else []
+        known += [change] if is_new and not is_lost(problem.G, way, size) else []
     return len(known) - 1
-
-
-def _is_lost(problem: ImpactProblem, P: NDArray[np.float64], size: float) -> bool:
-    """Whether rounding decides what impulses do, as near the infinite ones of a Delassus operator that is singular.
-
-    ``size`` is that of the contact velocities.
-    """
-    return bool(np.max(np.abs(problem.G) @ np.abs(P) * _EPSILON, initial=0.0) > _LOST * size)
 
 
 def further_solutions(count: int, least: str = "") -> tuple[str, ...]:

@@ -32,13 +32,14 @@ Array = NDArray[np.float64]
 _ROUNDING = SUMMED  # of the largest datum of a complementarity problem: zero
 _SOFT = RANK  # of the largest mobility
 _OBEYED = AGREEING  # of the contact velocities: what contacts of a jam may yield
-_MAX_JUDGED = 4  # planar contacts of which all ways to slide are tried together
+_MOST_MODES = 256  # of all force elements together: those of four planar contacts
 _WAYS = 8  # of a spatial contact to slide
 _CRITICAL = "friction is beyond the critical one"
+_UNJUDGED = "force elements have too many modes together to be judged"
 _JAM = "velocities may hang on loads that a jam leaves open"
 _FEW = 6  # unknowns, those of two planar contacts: of as many, a jam is looked at in every step
 _IDLE = CLEAR  # of impulses that together move nothing: this one takes part
-_DEPENDENT = NOTHING  # minors of dependent normals vanish up to rounding
+_DEPENDENT = NOTHING  # minors of dependent rows vanish up to rounding
 _TURNS = 20  # of the pyramids in one step
 _ALIGNED = NOTHING  # an angle; the friction force is off by its square, its direction by itself
 
@@ -243,7 +244,7 @@ def _impulses(
     M, q = posed.question.M, posed.question.q
     z, doubt = None if likely is None else _with_support(M, q, list(likely)), ""
     if z is None or not _obeys(asked, posed.forces(z), size):
-        doubt = "" if _is_unique(problem) else _CRITICAL
+        doubt = _several(problem)
         z = _solution(asked, posed, size)
     P = posed.forces(z) if z is not None else _of_a_jam(asked, axes, size)
     if P is None:
@@ -309,37 +310,42 @@ def _units(problem: ContactProblem) -> Array:
     return 1.0 / np.where(size > 0.0, size, 1.0)
 
 
-def _is_unique(problem: ContactProblem) -> bool:
-    """Whether sliding of the contacts has one solution for every load, whichever way they slide, as far as is judged.
+def _several(problem: ContactProblem) -> str:
+    """Why the laws may have several solutions for some load; empty where they have one for every load.
 
-    So it is if all principal minors of ``G_NN - G_NT diag(s mu)`` are positive (Samelson, Thrall and Wesler 1958), up
-    to those of dependent normals, which vanish. Of many contacts, or spatial ones, each and every pair is judged.
+    So it is if the determinant of the linear problem of every mode is positive (Samelson, Thrall and Wesler 1958), up
+    to those of dependent rows, which vanish.
     """
-    contacts = [element for element in problem.elements if element.normal is not None]
-    normals = [element.rows[0] for element in contacts]
-    unit = np.sqrt(np.diagonal(problem.G)[normals])
-    unit = np.where(unit > 0.0, unit, 1.0)
-    columns = [_columns(problem, element, normals) / (unit * unit[j]) for j, element in enumerate(contacts)]
-    is_small = len(contacts) <= _MAX_JUDGED and all(len(element.tangential) < 2 for element in contacts)
-    for size in range(1, (len(contacts) if is_small else 2) + 1):
-        for chosen in itertools.combinations(range(len(contacts)), size):
-            among = [columns[j][:, chosen] for j in chosen]
-            ways = np.array([np.stack(picked) for picked in itertools.product(*among)])
-            if np.min(np.linalg.det(ways)) < -_DEPENDENT:
-                return False
-    return True
+    if not any(element.normal is not None and element.tangential for element in problem.elements):
+        return ""  # no friction that depends on a normal impulse
+    modes = [_linear_modes(problem, element) for element in problem.elements]
+    if math.prod(map(len, modes)) > _MOST_MODES:
+        return _UNJUDGED
+    together = np.array([np.concatenate(picked) for picked in itertools.product(*modes)])
+    return _CRITICAL if np.min(np.linalg.det(together)) < -_DEPENDENT else ""
 
 
-def _columns(problem: ContactProblem, element: ActiveElement, normals: list[int]) -> Array:
-    """Normal accelerations (w, k) per normal force of a contact that slides, in ways of which one is the worst."""
-    row, tangential = element.rows[0], list(element.tangential)
-    ways = np.array([[1.0], [-1.0]])[:, : len(tangential)]
-    if len(tangential) == 2:
-        own = problem.G[row, tangential]
+def _linear_modes(problem: ContactProblem, element: ActiveElement) -> list[Array]:
+    """Equations of the impulses of a force element in each mode, (its rows, r), transposed, in units of mobility."""
+    units, rows, tangential = _units(problem), list(element.rows), list(element.tangential)
+    held = (problem.G * np.outer(units, units))[rows]
+    given = np.eye(problem.n_rows)[rows]
+    modes = [] if element.kind is ElementKind.BILATERAL else [given]
+    if element.normal is not None:
+        for way in _ways(problem, element):
+            slides = given.copy()
+            slides[0] = held[0] - float(element.friction) * units[element.normal] / units[tangential] * way @ held[1:]
+            modes.append(slides)
+    return [*modes, held] if element.friction > 0.0 and tangential else modes
+
+
+def _ways(problem: ContactProblem, element: ActiveElement) -> Array:
+    """Directions (w, k) of slip of which one is the worst; that of a rough constraint counts along its load."""
+    if len(element.tangential) == 2:
+        own = problem.G[element.rows[0], list(element.tangential)]
         angles = np.arctan2(own[1], own[0]) + np.linspace(0.0, 2 * np.pi, _WAYS, endpoint=False)
-        ways = np.column_stack([np.cos(angles), np.sin(angles)])
-    found = problem.G[normals, row] - float(element.friction) * ways @ problem.G[np.ix_(tangential, normals)]
-    return np.asarray(found)
+        return np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.array([[1.0], [-1.0]])[: 1 + len(element.tangential), : len(element.tangential)]
 
 
 def _of_a_jam(problem: ContactProblem, axes: dict[str, float], size: float) -> Array | None:

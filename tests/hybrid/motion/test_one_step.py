@@ -1,6 +1,9 @@
-"""One step of time-stepping, against every solution of its laws."""
+"""One step of time-stepping, against every solution of its laws, found mode by mode."""
+
+import itertools
 
 import numpy as np
+import pytest
 
 from hybrid import State, Termination, derive, simulate
 from hybrid.declaration import mechanism_from_toml
@@ -44,10 +47,45 @@ tangent = "x + 0.6*phi + 0.5*t"
 friction = 0.3
 """
 
+BRAKE = """
+name = "brake"
+coordinates = ["y", "x", "z"]
+[dynamics]
+mass_matrix = {masses}
+forces = {forces}
+[[contact]]
+name = "tip"
+gap = "y"
+tangent = "x"
+friction = "{mu}"
+[[friction]]
+name = "pad"
+tangent = "z"
+limit = "3"
+"""
+
 
 def one_step(mechanism, v, **options):
     start = State([0.0] * len(v), v)
     return simulate(mechanism, start, t_end=H, method="time-stepping", step=H, **options)
+
+
+def velocities_after(G, c, mu, limit):
+    """All velocities of a contact (rows 0 and 1) next to a friction element (row 2), each once."""
+    unit, found = np.eye(3), []
+    for tip, pad in itertools.product(["free", "stick", 1, -1], ["stick", 1, -1]):
+        first = {"free": unit[:2], "stick": G[:2]}.get(tip)
+        rows = np.vstack([first if first is not None else [G[0], unit[1] + tip * mu * unit[0]], [G[2]]])
+        if pad != "stick":
+            rows[2] = unit[2]
+        held = np.array([tip != "free", tip == "stick", pad == "stick"])
+        P = np.linalg.solve(rows, np.where(held, -c, [0.0, 0.0, 0.0 if pad == "stick" else -pad * limit]))
+        after = c + G @ P
+        allowed = [P[0], after[0], mu * P[0] - abs(P[1]), limit - abs(P[2])]
+        allowed += [s * after[row] for row, s in ((1, tip), (2, pad)) if isinstance(s, int)]
+        if min(allowed) > -CLOSE and not any(np.allclose(after, other, atol=CLOSE) for other in found):
+            found.append(after)
+    return found
 
 
 def test_a_step_without_solution_is_not_answered_with_rounding():
@@ -76,3 +114,46 @@ def test_a_solution_with_digits_is_taken_where_another_is_rounding():
     assert motion.termination is Termination.END_TIME
     assert min(abs(motion.v[0] - speed) for speed in (1.17544, -0.1)) < CLOSE
     assert np.abs(motion.v[1:]).max() < CLOSE and np.abs(motion.arcs[0].means.lambda_T).max() < 3 / H
+
+
+def brake(masses, forces, mu):
+    text = BRAKE.format(masses=[[str(m) for m in row] for row in masses], forces=[str(f) for f in forces], mu=mu)
+    return derive(mechanism_from_toml(text.replace("'", '"')))
+
+
+def test_a_step_with_three_solutions_says_so():
+    masses, forces = [[6.0, 4.0, 3.0], [4.0, 5.0, 2.0], [3.0, 2.0, 4.0]], [1.0, -1.0, 3.0]
+    G = np.linalg.inv(masses)
+    known = velocities_after(G, np.array([0, -0.1, 0]) + H * G @ forces, 1.5, 3 * H)
+    by_hand = [(0.00643, -0.10714, 0), (0, -0.075, 0), (0, -0.05, -0.01)]
+    assert np.allclose(sorted(map(tuple, known)), sorted(by_hand), atol=5e-6)
+    motion = one_step(brake(masses, forces, 1.5), [0.0, -0.1, 0.0])
+    assert min(np.abs(motion.v - other).max() for other in known) < CLOSE
+    assert [warning.partition(" at t")[0] for warning in motion.warnings] == ["friction is beyond the critical one"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_steps_of_a_contact_next_to_friction_are_among_their_solutions(seed):
+    random = np.random.default_rng(seed)
+    half, forces, mu = random.normal(size=(3, 3)).round(2), random.normal(size=3).round(2), 0.3 + 0.2 * seed
+    masses = half @ half.T + 0.5 * np.eye(3)
+    v = np.array([0.0, *random.normal(size=2)]) * 0.03
+    G = np.linalg.inv(masses)
+    known = velocities_after(G, v + H * G @ forces, mu, 3 * H)
+    motion = one_step(brake(masses.tolist(), forces.tolist(), mu), v.tolist())
+    assert min(np.abs(motion.v - other).max() for other in known) < CLOSE
+    assert motion.warnings or len(known) == 1
+
+
+def test_many_modes_together_are_not_judged():
+    # each block is a contact of four modes: free, held or slipping either way; 4**4 are judged, 4**5 are not
+    for count, said in ((4, []), (5, ["force elements have too many modes together to be judged"])):
+        names = [f"{axis}{k}" for k in range(count) for axis in "xy"]
+        contacts = "".join(
+            f'[[contact]]\nname = "c{k}"\ngap = "y{k}"\ntangent = "x{k}"\nfriction = 0.5\n' for k in range(count)
+        )
+        kinetic, potential = "+".join(f"{name}_dot**2" for name in names), "+".join(f"9*y{k}" for k in range(count))
+        head = f'name = "blocks"\ncoordinates = {names}\n[dynamics]\nkinetic = "{kinetic}"\npotential = "{potential}"\n'
+        blocks = derive(mechanism_from_toml(head.replace("'", '"') + contacts))
+        motion = one_step(blocks, [0.1, 0.0] * count)
+        assert [warning.partition(" at t")[0] for warning in motion.warnings] == said

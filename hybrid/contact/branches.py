@@ -246,6 +246,11 @@ class Branch:
     margin: float
     force_set: ForceSet | None = None
 
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """All modes that give its accelerations, the leading one first."""
+        return (self.mode, *self.equivalent_modes)
+
 
 def branch(problem: ContactProblem, solution: PhysicalSolution, *, force_set: ForceSet | None = None) -> Branch:
     """Report one physical solution.

@@ -347,7 +347,7 @@ def _times(vectors: Array, matrices: Array, which: NDArray[np.int_]) -> Array:
     """Every vector (k, i) times its own of the matrices (N, i, j): without a copy for each where all have the same."""
     if len(matrices) == 1:
         return np.asarray(vectors @ matrices[0])
-    return np.einsum("ki,kij->kj", vectors, matrices[which])
+    return np.asarray(np.einsum("ki,kij->kj", vectors, matrices[which]))
 
 
 def _best(at: Array, slopes: Array, which: NDArray[np.int_]) -> tuple[Array, Flags]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 from typing import TYPE_CHECKING, TypeVar
 
 import attrs
@@ -11,6 +13,7 @@ import numpy as np
 from hybrid.contact.candidates import Candidate, CandidateStatus
 from hybrid.contact.conditions import Scale, acceleration_shares, conditions
 from hybrid.contact.families import ALIKE, contains, extreme_points, family_accelerates_alike, is_continuum
+from hybrid.contact.modes import ActiveElement, ElementKind
 from hybrid.dynamics.arithmetic import solve_each
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ T = TypeVar("T")
 
 _DIRECTIONS = 3  # and their opposites: a coherently oriented fan has the same count in all; one decides, the rest guard
 _SEED = 20170112
+_MOST_MODES = 256  # of all force elements together: those of four planar contacts
+_WAYS = 8  # of a spatial contact to slide
 
 
 @attrs.frozen(eq=False)
@@ -277,3 +282,69 @@ def _slack_slopes(problem: ContactProblem, item: Candidate, scale: Scale) -> NDA
     mode = conditions(problem, item.modes, scale)
     of_equations, of_slacks = acceleration_shares(item.modes, scale)
     return np.asarray(of_slacks - mode.A @ solve_each(mode.E, of_equations))
+
+
+def mobility_units(problem: ContactProblem) -> NDArray[np.float64]:
+    """Units of the rows, in which the diagonal of the Delassus operator is 1.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    array, (r,)
+        1 of a row that nothing moves.
+    """
+    size = np.sqrt(np.diagonal(problem.G))
+    return 1.0 / np.where(size > 0.0, size, 1.0)
+
+
+def least_determinant(problem: ContactProblem) -> float | None:
+    """The least determinant of the linear problems of all modes, whatever the load.
+
+    Where it is positive, the laws have one answer to every load (Samelson, Thrall and Wesler 1958). It vanishes where
+    rows are dependent, and is negative where friction is beyond the critical one.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+        At one state.
+
+    Returns
+    -------
+    float or None
+        In units of mobility; None where there are too many modes to be judged. Infinite if no friction depends on a
+        normal force.
+    """
+    if not any(element.normal is not None and element.tangential for element in problem.elements):
+        return math.inf
+    modes = [_linear_modes(problem, element) for element in problem.elements]
+    if math.prod(map(len, modes)) > _MOST_MODES:
+        return None
+    together = np.array([np.concatenate(picked) for picked in itertools.product(*modes)])
+    return float(np.min(np.linalg.det(together)))
+
+
+def _linear_modes(problem: ContactProblem, element: ActiveElement) -> list[NDArray[np.float64]]:
+    """Equations of the forces of a force element in each mode, (its rows, r), transposed, in units of mobility."""
+    units, rows, tangential = mobility_units(problem), list(element.rows), list(element.tangential)
+    held = (problem.G * np.outer(units, units))[rows]
+    given = np.eye(problem.n_rows)[rows]
+    modes = [] if element.kind is ElementKind.BILATERAL else [given]
+    if element.normal is not None:
+        for way in _ways(problem, element):
+            slides = given.copy()
+            slides[0] = held[0] - float(element.friction) * units[element.normal] / units[tangential] * way @ held[1:]
+            modes.append(slides)
+    return [*modes, held] if element.friction > 0.0 and tangential else modes
+
+
+def _ways(problem: ContactProblem, element: ActiveElement) -> NDArray[np.float64]:
+    """Directions (w, k) of slip of which one is the worst; that of a rough constraint counts along its load."""
+    if len(element.tangential) == 2:
+        own = problem.G[element.rows[0], list(element.tangential)]
+        angles = np.arctan2(own[1], own[0]) + np.linspace(0.0, 2 * np.pi, _WAYS, endpoint=False)
+        return np.column_stack([np.cos(angles), np.sin(angles)])
+    return np.array([[1.0], [-1.0]])[: 1 + len(element.tangential), : len(element.tangential)]

@@ -12,13 +12,14 @@ from hybrid.contact.candidates import Candidate, CandidateStatus, mode_of
 from hybrid.contact.certificate import Certificate, certify, verify_certificate
 from hybrid.contact.complementarity import end_of_path, is_complementarity_problem, to_lcp
 from hybrid.contact.families import contains, family_accelerates_alike
+from hybrid.contact.modes import ContactMode
 from hybrid.contact.sliding import TangentialReport, tangential_reports
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.errors import ComputationError
 from lcp import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from hybrid.contact.branches import Branch, ForceSet
     from hybrid.contact.conditions import Scale
@@ -42,6 +43,7 @@ __all__ = [
     "crosscheck",
     "doubts_of",
     "margin_of",
+    "with_history",
 ]
 
 
@@ -320,3 +322,47 @@ def crosscheck(
     )
     word = "finds the same accelerations" if agrees else "finds accelerations that no mode has"
     return Crosscheck(status, agrees, f"Lemke's method {word}")
+
+
+def with_history(
+    problem: ContactProblem, branches: tuple[Branch, ...], *, held: Set[str], broken: Mapping[str, ContactMode]
+) -> tuple[Branch, ...]:
+    """Leave out branches that static friction above kinetic rules out for a force element with a history.
+
+    Of all others nothing is left out: their history tells no more than the state does.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    branches : tuple of Branch
+    held : set of str
+        Force elements that stuck until now or have just come to rest.
+    broken : mapping of str to ContactMode
+        Force elements whose static limit was reached, and the slide that follows.
+
+    Returns
+    -------
+    tuple of Branch
+    """
+    remembering = {c.name for c in problem.elements if np.any(c.static_friction != c.friction)}
+    sticking = (held & remembering) - set(broken)
+    kept = []
+    for branch in branches:
+        modes = [m for m in branch.modes if _fits(m, branches, sticking, broken)]
+        if modes:
+            kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
+    return tuple(kept)
+
+
+def _fits(mode: Mode, branches: tuple[Branch, ...], sticking: Set[str], broken: Mapping[str, ContactMode]) -> bool:
+    """True if every force element with a history does in a mode what static friction has it do."""
+    for name, slide in broken.items():
+        if mode[name] not in (slide, ContactMode.FREE):
+            return False
+    others = [m for branch in branches for m in branch.modes]
+    for name in sticking:
+        if mode[name].slip_sign and any(
+            other[name] is ContactMode.STICK and all(other[n] is mode[n] for n in mode if n != name) for other in others
+        ):
+            return False
+    return True

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hybrid.motion.selecting import Moment
     from hybrid.motion.trajectory import Trajectory
 
-_ROUNDING = 16 * float(np.finfo(float).eps)  # relative: of a state that is left and projected back in the same instant
+_ROUNDING = 64 * float(np.finfo(float).eps)  # relative: of a state that is left and projected back in the same instant
 _CHOICES = (Termination.INDETERMINATE, Termination.UNDECIDED)
 
 
@@ -54,7 +54,7 @@ class MotionBranch:
 
 @attrs.frozen(eq=False)
 class MotionTree:
-    """All motions that follow from one state.
+    """All motions that follow from one state, a mode being followed until one of its own guards fires.
 
     Attributes
     ----------
@@ -63,6 +63,7 @@ class MotionTree:
     is_complete : bool
         False if the bound on the number of parts was reached, the computation was interrupted, or a choice has motions
         that are not listed: further solutions that its verdict does not exclude, or a continuum between its branches.
+        Or others became consistent while a mode went on, so that it might be left at any instant (``warnings``).
     """
 
     branches: tuple[MotionBranch, ...]
@@ -160,7 +161,7 @@ def simulate_branches(
         run = Run(attrs.evolve(context, rule=rule), t_end)
         with interruptible(keeps=keeps):
             motion = run.follow(moment)
-        branch = len(branches)
+        branch, is_listed = len(branches), is_listed and not run.is_one_of_several
         branches.append(MotionBranch(motion, parent, choice))
         if motion.termination is Termination.INTERRUPTED:
             if not keeps:
@@ -168,17 +169,18 @@ def simulate_branches(
             return MotionTree(tuple(branches), False)
         if motion.termination in _CHOICES and motion.selection is not None and run.last is not None:
             is_listed = is_listed and motion.selection.is_exhaustive and not motion.selection.continua
-            if choice and _is_same(moment, run.last):
+            if choice and _leads_back(moment, run.last, motion, t_end):
                 continue  # the choice led back to the state, where it would be offered again for ever
             names = _distinct(motion.selection.branches)
             waiting += [(run.last, branch, Take(number), name) for number, name in enumerate(names)]
     return MotionTree(tuple(branches), is_listed and not waiting)
 
 
-def _is_same(one: Moment, other: Moment) -> bool:
-    """True if two states differ by rounding alone."""
-    pairs = ((np.array([one.t]), np.array([other.t])), (one.q, other.q), (one.v, other.v))
-    return all(np.allclose(a, b, rtol=0.0, atol=_ROUNDING * float(np.max(np.abs(a), initial=0.0))) for a, b in pairs)
+def _leads_back(start: Moment, end: Moment, motion: Trajectory, t_end: float) -> bool:
+    """True if a choice changes nothing but by rounding: no time passes, no impact, and the same touches and slips."""
+    span = max(abs(start.t), t_end - start.t)
+    is_at_once = end.t - start.t <= _ROUNDING * span and all(event.impact is None for event in motion.events)
+    return is_at_once and dict(start.activities) == dict(end.activities)
 
 
 def _distinct(branches: Sequence[Branch]) -> list[str]:

@@ -27,7 +27,7 @@ from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
 from hybrid.motion.failure import explain_failure, in_words, negative_friction, singular_point
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination, complete
-from hybrid.motion.selecting import Decision, Moment, decide, indefinite_forces
+from hybrid.motion.selecting import Decision, Moment, continued_beside_others, decide, indefinite_forces
 from hybrid.motion.simultaneous import order_of_impacts
 from hybrid.motion.singular_passage import describe_singular, pass_singular, singular_end
 from hybrid.motion.trajectory import Trajectory
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from hybrid.motion.arguments import Settings
     from hybrid.motion.context import Choice, Context
 
-__all__ = ["Array", "EventRate", "Run"]
+__all__ = ["EventRate", "Run"]
 
 
 _SHORT = 1e-4  # of the time asked for: a burst in it is a hundred times what max_events allows on average
@@ -117,15 +117,6 @@ class EventRate:
 _PATIENCE = 3  # times a decision may be taken again, where the rounding of a projection may turn it
 
 
-def _repeats(arrived: Moment, moment: Moment) -> bool:
-    """True if but for rounding all is as it was where the mode was decided that has just ended, once more."""
-    known = [(at.t, at.activities, at.sides, at.held, at.broken, at.released) for at in (arrived, moment)]
-    return known[0] == known[1] and arrived.has_ended(moment.ended)
-
-
-Array = NDArray[np.float64]
-
-
 @attrs.define(eq=False)
 class Run:
     """One simulation under way: everything computed so far, and how it goes on.
@@ -143,6 +134,8 @@ class Run:
         The verdict that ended the motion.
     last : Moment or None
         Where it ended, with what its history tells.
+    is_one_of_several : bool
+        Others were consistent while a mode went on.
     progress : callable or None
         Called after every step with the time that has passed and the whole time.
     signs : WatchedSigns
@@ -157,9 +150,11 @@ class Run:
     impacts: dict[str, list[float]] = attrs.field(factory=dict)
     selection: Selection | None = None
     last: Moment | None = None
+    is_one_of_several: bool = False
     progress: Callable[[float, float], None] | None = None
     signs: WatchedSigns = attrs.field(factory=WatchedSigns)
     _start: Moment | None = None
+    _kept: Choice | None = None
     _said: set[tuple[Mode | tuple[str, ...], str]] = attrs.field(factory=set)
     event_rate: EventRate = attrs.field(init=False)
 
@@ -223,11 +218,14 @@ class Run:
         if context.watched and self._ends(self.signs.crossed(context, moment, before, self.events)):
             return (Termination.UNTIL, ""), moment, before
         decision, unresolved = decide(context, moment, self.t_end), ""
+        kept, self._kept = self._kept, None
+        if kept is not None and (decision.chosen_by_rule or decision.ending is Termination.INDETERMINATE):
+            decision = Decision(kept, decision.selection)  # to record an instant changes no motion
         if decision.ending is Termination.INCONSISTENT:
             passage = pass_inconsistent(context, moment, decision.selection, before)
-            unresolved = passage if isinstance(passage, str) else ""
-            passed = None if isinstance(passage, str) else self._passed(passage)
-            if passed is not None:
+            if isinstance(passage, str):
+                unresolved = passage
+            elif (passed := self._passed(passage)) is not None:
                 return None, passed, before
         self._note(decision, moment, before)
         if decision.choice is None or decision.ending is not None:
@@ -276,10 +274,13 @@ class Run:
             self.arcs.append(
                 Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.force_signs)
             )
-            self.event_rate.at_once = 0
-            is_said = (choice.mode, "accumulation") in self._said
-            if context.rebounds and ContactMode.STICK in choice.mode.values() and not is_said:
-                self._say(choice.mode, "accumulation", right_accumulation(context, self.arcs[-1]))
+            self.event_rate.at_once, arc, has_ended = 0, self.arcs[-1], bool(followed.fired)
+            beside = self._say(
+                choice.mode, "others", lambda: continued_beside_others(context, arc, has_ended=has_ended)
+            )
+            self.is_one_of_several |= beside
+            if context.rebounds and ContactMode.STICK in choice.mode.values():
+                self._say(choice.mode, "accumulation", lambda: right_accumulation(context, arc))
         if followed.error is not None:
             raise followed.error
         return followed
@@ -289,11 +290,13 @@ class Run:
         span = self.t_end - (t if self._start is None else self._start.t)
         return self.event_rate.exceeded(t, elements, recorded=len(self.events), impacts=self.impacts, span=span)
 
-    def _say(self, mode: Mode, subject: str, sentence: str | None) -> None:
-        """Warn, once of every mode and subject."""
-        if sentence is not None and (mode, subject) not in self._said:
+    def _say(self, mode: Mode, subject: str, found: Callable[[], str | None]) -> bool:
+        """Warn, once of every mode and subject; True if there was anything to say."""
+        sentence = None if (mode, subject) in self._said else found()
+        if sentence is not None:
             self._said.add((mode, subject))
             self.warnings.append(sentence)
+        return sentence is not None
 
     def _after(
         self, followed: FollowedArc, choice: Choice, moment: Moment
@@ -321,7 +324,7 @@ class Run:
         elements = tuple(dict.fromkeys(guard.element for guard in followed.fired))
         v_before = followed.y[n:]
         ended = self._too_many(followed.t, elements)
-        if ended is None and self.event_rate.at_once > _PATIENCE and _repeats(arrived, moment):
+        if ended is None and self.event_rate.at_once > _PATIENCE and arrived.repeats(moment):
             ended = Termination.CROWDED, f"the last at {', '.join(elements)}"
         if ended is not None:
             return ended, arrived, choice.mode
@@ -339,6 +342,7 @@ class Run:
             self.events.append(attrs.evolve(event, note=note, t=t))
             return (Termination.SINGULAR, note), arrived, choice.mode
         self.events.append(event)
+        self._kept = choice if kinds == {GuardKind.WATCH} and not choice.directions else None
         if GuardKind.UNTIL in kinds:
             return (Termination.UNTIL, ""), arrived, choice.mode
         return None, arrived, choice.mode
@@ -370,7 +374,9 @@ class Run:
             self.events.append(event)
         return None, after, before
 
-    def _depends_on_order(self, moment: Moment, touching: tuple[str, ...], together: Array) -> tuple[str, ...]:
+    def _depends_on_order(
+        self, moment: Moment, touching: tuple[str, ...], together: NDArray[np.float64]
+    ) -> tuple[str, ...]:
         """Whether the order of impacts at one instant would matter; said once of every set of contacts."""
         is_said = len(touching) < 2 or (touching, "order") in self._said
         depends = None if is_said else order_of_impacts(self.context, moment, touching, together)
@@ -390,8 +396,9 @@ class Run:
         """Complete the last event with the mode that follows it, or drop it if nothing changed."""
         after = None if decision.choice is None else decision.choice.mode
         if after is not None:
-            self._say(after, "forces", indefinite_forces(decision, moment.t))
-        if decision.chosen_by_rule:
+            self._say(after, "forces", lambda: indefinite_forces(decision, moment.t))
+        if decision.chosen_by_rule and after is not None:
+            self._said.add((after, "others"))
             kind, v = EventKind.CHOICE, moment.v
             self.events.append(Event(moment.t, kind, (), before, after, moment.q, v, v, note=decision.note))
         self.event_rate.dropped += complete(

@@ -1,7 +1,4 @@
-"""Which mode a motion continues in.
-
-What static friction above kinetic remembers: a element that stuck goes on sticking, one that broke loose slides.
-"""
+"""Which mode a motion continues in, and whether others would have been consistent as well."""
 
 from __future__ import annotations
 
@@ -22,86 +19,30 @@ from hybrid.contact.modes import ContactMode, ElementKind, solvable_modes
 from hybrid.contact.problem import pose
 from hybrid.contact.selection import select_problem
 from hybrid.contact.smooth import also_called
+from hybrid.contact.solutions import least_determinant
 from hybrid.contact.table import spatial_slides
-from hybrid.contact.verdict import Selection, Verdict
+from hybrid.contact.verdict import Selection, Verdict, with_history
+from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.dynamics.scales import summands_of
+from hybrid.errors import ComputationError
 from hybrid.motion.arcs import Rest, Trial
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
 from hybrid.motion.spatial_slip import begun
 from hybrid.motion.steps import PLACES
-from hybrid.tolerances import ROUNDING, SUMMED
+from hybrid.tolerances import NOTHING, ROUNDING, SUMMED
 
 if TYPE_CHECKING:
-    from collections.abc import Set
-
     from hybrid.contact.branches import Branch
     from hybrid.contact.candidates import Candidate
     from hybrid.contact.modes import ActiveElement, Mode
     from hybrid.contact.problem import ContactProblem
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.events import Watch
+    from hybrid.motion.recorded import Arc
 
-__all__ = ["Array", "Decision", "Moment", "decide", "indefinite_forces", "modes_of", "with_history"]
-
-
-def with_history(
-    problem: ContactProblem, branches: tuple[Branch, ...], *, held: Set[str], broken: Mapping[str, ContactMode]
-) -> tuple[Branch, ...]:
-    """Leave out branches that static friction above kinetic rules out for a force element with a history.
-
-    Of all others nothing is left out: their history tells no more than the state does.
-
-    Parameters
-    ----------
-    problem : ContactProblem
-    branches : tuple of Branch
-    held : set of str
-        Force elements that stuck until now or have just come to rest.
-    broken : mapping of str to ContactMode
-        Force elements whose static limit was reached, and the slide that follows.
-
-    Returns
-    -------
-    tuple of Branch
-    """
-    remembering = {c.name for c in problem.elements if np.any(c.static_friction != c.friction)}
-    sticking = (held & remembering) - set(broken)
-    kept = []
-    for branch in branches:
-        modes = [m for m in modes_of(branch) if _fits(m, branches, sticking, broken)]
-        if modes:
-            kept.append(attrs.evolve(branch, mode=modes[0], equivalent_modes=tuple(modes[1:])))
-    return tuple(kept)
-
-
-def modes_of(branch: Branch) -> tuple[Mode, ...]:
-    """All modes that give the accelerations of a branch, the leading one first.
-
-    Parameters
-    ----------
-    branch : Branch
-
-    Returns
-    -------
-    tuple of Mode
-    """
-    return (branch.mode, *branch.equivalent_modes)
-
-
-def _fits(mode: Mode, branches: tuple[Branch, ...], sticking: Set[str], broken: Mapping[str, ContactMode]) -> bool:
-    """True if every force element with a history does in a mode what static friction has it do."""
-    for name, slide in broken.items():
-        if mode[name] not in (slide, ContactMode.FREE):
-            return False
-    others = [m for branch in branches for m in modes_of(branch)]
-    for name in sticking:
-        if mode[name].slip_sign and any(
-            other[name] is ContactMode.STICK and all(other[n] is mode[n] for n in mode if n != name) for other in others
-        ):
-            return False
-    return True
+__all__ = ["Array", "Decision", "Moment", "continued_beside_others", "decide", "indefinite_forces"]
 
 
 Array = NDArray[np.float64]
@@ -180,6 +121,11 @@ class Moment:
     def has_ended(self, choice: Choice | None) -> bool:
         """True if a choice is what was followed until one of its own guards fired."""
         return choice is not None and self.ended is not None and choice.key == self.ended.key
+
+    def repeats(self, other: Moment) -> bool:
+        """True if but for rounding all is as it was where the mode was decided that has just ended, once more."""
+        known = [(at.t, at.activities, at.sides, at.held, at.broken, at.released) for at in (self, other)]
+        return known[0] == known[1] and self.has_ended(other.ended)
 
 
 def decide(context: Context, moment: Moment, t_end: float) -> Decision:
@@ -351,7 +297,7 @@ def _choices(
     frictional = [name for name in context.dynamics.rigid if name in context.dynamics.columns]
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
-    modes = dict.fromkeys(called for mode in modes_of(branch) for called in _also_called(mode, elements))
+    modes = dict.fromkeys(called for mode in branch.modes for called in _also_called(mode, elements))
     directions = _directions(branch, moment)
     return [
         Choice(mode, dict(zip(signs, given, strict=True)), directions) for mode in modes for given in product(*either)
@@ -361,7 +307,7 @@ def _choices(
 def _tending(moment: Moment) -> dict[str, Array]:
     """Unit vectors of spatial slips that vanish from a side."""
     tending = (name for name, activity in moment.activities.items() if activity is Activity.TENDING)
-    return {name: np.asarray(moment.sides[name]) / np.linalg.norm(moment.sides[name]) for name in tending}
+    return {name: unit_vectors(moment.sides[name]) for name in tending}
 
 
 def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:
@@ -400,6 +346,67 @@ def indefinite_forces(decision: Decision, t: float) -> str | None:
     )
 
 
+def continued_beside_others(context: Context, arc: Arc, *, has_ended: bool) -> str | None:
+    """A sentence where a mode went on although others had become consistent as well.
+
+    A mode is followed until one of its own guards fires. Others are looked for at some instants of the arc, unless
+    the contacts that are closed at its end have one answer to every load. Of spatial contacts at rest they are not.
+
+    Parameters
+    ----------
+    context : Context
+    arc : Arc
+    has_ended : bool
+        One of its own guards has fired at its end.
+
+    Returns
+    -------
+    str or None
+    """
+    dynamics, mode = context.dynamics, arc.mode
+    sticking = frozenset(name for name, label in mode.items() if label is ContactMode.STICK)
+    if not sticking and sum(label.slip_sign != 0.0 for label in mode.values()) < 2:
+        return None
+    if any(dynamics.dimension(name) > 1 for name in sticking):
+        return None
+    try:
+        return _others_beside(context, arc, sticking, has_ended=has_ended)
+    except ComputationError:  # at a state without a verdict, as where a slip in space has just ended
+        return None
+
+
+def _others_beside(context: Context, arc: Arc, sticking: frozenset[str], *, has_ended: bool) -> str | None:
+    dynamics, mode = context.dynamics, arc.mode
+    activities = tuple(_ACTIVITIES[mode[name]] for name in element_names(dynamics))
+
+    def posed(t: float) -> ContactProblem:
+        q, v = arc.sample(t)
+        terms = context.terms(t, q, v)
+        return pose(dynamics, terms, activities, sides={}, summands=summands_of(dynamics, terms, q, v, t=t))
+
+    problem = posed(arc.end)
+    least = least_determinant(problem)
+    if least is not None and least > NOTHING:
+        return None
+    instants = np.linspace(arc.start, arc.end, _INSTANTS + 1)[1:] if len(problem.elements) <= _FEW else arc.knots[-2:]
+    for t in instants[: -1 if has_ended else None].tolist():
+        selection = select_problem(posed(t), tolerances=context.settings.tolerances)
+        branches = with_history(selection.problem, selection.branches, held=sticking, broken={})
+        others = [branch.mode.label for branch in branches if mode not in branch.modes]
+        if selection.verdict is Verdict.INDETERMINATE and 0 < len(others) < len(branches):
+            return f"t = {t:.10g}: {mode} goes on, although a motion could go on in {' or '.join(others)} as well"
+    return None
+
+
+_INSTANTS = 8  # of an arc of few elements; of others, whose verdicts take longer, its last step
+_ACTIVITIES = {
+    ContactMode.FREE: Activity.OPEN,
+    ContactMode.CLOSED: Activity.FRICTIONLESS,
+    ContactMode.STICK: Activity.RESTING,
+    ContactMode.SLIDE_PLUS: Activity.SLIPPING_PLUS,
+    ContactMode.SLIDE_MINUS: Activity.SLIPPING_MINUS,
+    ContactMode.SLIDE: Activity.SLIPPING,
+}
 _NOISE = ROUNDING  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from hybrid.contact.impacts.impact import ImpactProblem
 from hybrid.contact.impacts.impulse_lcp import MAX_COUNTED, in_doubt, solutions
 from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind
 from hybrid.contact.problem import ContactProblem, pose
+from hybrid.contact.solutions import least_determinant, mobility_units
 from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import decided_definiteness, is_lost
 from hybrid.tolerances import AGREEING, CLEAR, NOTHING, RANK, SUMMED, Tolerances
@@ -32,8 +32,6 @@ Array = NDArray[np.float64]
 _ROUNDING = SUMMED  # of the largest datum of a complementarity problem: zero
 _SOFT = RANK  # of the largest mobility
 _OBEYED = AGREEING  # of the contact velocities: what contacts of a jam may yield
-_MOST_MODES = 256  # of all force elements together: those of four planar contacts
-_WAYS = 8  # of a spatial contact to slide
 _CRITICAL = "friction is beyond the critical one"
 _UNJUDGED = "force elements have too many modes together to be judged"
 _JAM = "velocities may hang on loads that a jam leaves open"
@@ -293,7 +291,7 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     """
     if decided_definiteness(problem.G, rank=_SOFT) > _SOFT:
         return False
-    units = _units(problem)
+    units = mobility_units(problem)
     sizes, ways = np.linalg.eigh(problem.G * np.outer(units, units))
     idle = np.abs(ways[:, sizes <= _SOFT * np.max(sizes, initial=0.0)]).max(axis=1, initial=0.0)
     jammed = [element for element in problem.elements if element.normal is not None and idle[element.rows[0]] > _IDLE]
@@ -304,48 +302,10 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     return bool(in_doubt(ImpactProblem(problem, problem.c, np.zeros(len(problem.elements))), posed, problem.c, P))
 
 
-def _units(problem: ContactProblem) -> Array:
-    """Units of the rows, in which their mobility is 1."""
-    size = np.sqrt(np.diagonal(problem.G))
-    return 1.0 / np.where(size > 0.0, size, 1.0)
-
-
 def _several(problem: ContactProblem) -> str:
-    """Why the laws may have several solutions for some load; empty where they have one for every load.
-
-    So it is if the determinant of the linear problem of every mode is positive (Samelson, Thrall and Wesler 1958), up
-    to those of dependent rows, which vanish.
-    """
-    if not any(element.normal is not None and element.tangential for element in problem.elements):
-        return ""  # no friction that depends on a normal impulse
-    modes = [_linear_modes(problem, element) for element in problem.elements]
-    if math.prod(map(len, modes)) > _MOST_MODES:
-        return _UNJUDGED
-    together = np.array([np.concatenate(picked) for picked in itertools.product(*modes)])
-    return _CRITICAL if np.min(np.linalg.det(together)) < -_DEPENDENT else ""
-
-
-def _linear_modes(problem: ContactProblem, element: ActiveElement) -> list[Array]:
-    """Equations of the impulses of a force element in each mode, (its rows, r), transposed, in units of mobility."""
-    units, rows, tangential = _units(problem), list(element.rows), list(element.tangential)
-    held = (problem.G * np.outer(units, units))[rows]
-    given = np.eye(problem.n_rows)[rows]
-    modes = [] if element.kind is ElementKind.BILATERAL else [given]
-    if element.normal is not None:
-        for way in _ways(problem, element):
-            slides = given.copy()
-            slides[0] = held[0] - float(element.friction) * units[element.normal] / units[tangential] * way @ held[1:]
-            modes.append(slides)
-    return [*modes, held] if element.friction > 0.0 and tangential else modes
-
-
-def _ways(problem: ContactProblem, element: ActiveElement) -> Array:
-    """Directions (w, k) of slip of which one is the worst; that of a rough constraint counts along its load."""
-    if len(element.tangential) == 2:
-        own = problem.G[element.rows[0], list(element.tangential)]
-        angles = np.arctan2(own[1], own[0]) + np.linspace(0.0, 2 * np.pi, _WAYS, endpoint=False)
-        return np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.array([[1.0], [-1.0]])[: 1 + len(element.tangential), : len(element.tangential)]
+    """Why a step may have several solutions for some load; empty where it has one for every load."""
+    least = least_determinant(problem)
+    return _UNJUDGED if least is None else _CRITICAL if least < -_DEPENDENT else ""
 
 
 def _of_a_jam(problem: ContactProblem, axes: dict[str, float], size: float) -> Array | None:

@@ -201,7 +201,7 @@ class Report(AbstractDisplayed):
     @property
     def consistent(self) -> tuple[str, ...]:
         """Labels of all modes that are consistent at the state."""
-        found = [mode.label for item in self.selection.branches for mode in (item.mode, *item.equivalent_modes)]
+        found = [mode.label for item in self.selection.branches for mode in item.modes]
         return tuple(dict.fromkeys(found))
 
     @property

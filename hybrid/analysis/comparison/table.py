@@ -348,7 +348,7 @@ def _unseen(done: int, total: int) -> None:
 
 def _strays(rows: Sequence[ComparisonRow], selection: Selection) -> Iterator[str]:
     """Sentences on penalty runs that end in another mode than the one that is consistent."""
-    same = {mode.label for item in selection.branches for mode in (item.mode, *item.equivalent_modes)}
+    same = {mode.label for item in selection.branches for mode in item.modes}
     for row in rows:
         if row.stiffness is not None and row.mode not in same:
             yield (

@@ -11,10 +11,10 @@ import attrs
 import numpy as np
 
 from hybrid.contact.modes import ActiveElement
-from hybrid.contact.table import force_elements
+from hybrid.contact.table import ForceElement, force_elements
 from hybrid.dynamics.arithmetic import FLOATS, arithmetic_of, unit_vectors
 from hybrid.dynamics.scales import scales_of, without_rounding
-from hybrid.errors import StateError
+from hybrid.errors import ComputationError, StateError
 from hybrid.numbered import NumberedEnum
 from hybrid.tolerances import Tolerances
 
@@ -332,6 +332,11 @@ def assemble(
     -------
     Rows
 
+    Raises
+    ------
+    ComputationError
+        A slip in space that is said to be one is exactly zero, so that its friction has no direction.
+
     Examples
     --------
     >>> import mechanisms
@@ -348,16 +353,15 @@ def assemble(
     for element, activity in zip(force_elements(dynamics), activities, strict=True):
         if activity is Activity.OPEN:
             continue
-        start = len(columns)
+        first = len(columns) if element.has_normal else None
         columns += [row.direction(terms) for row in element.rows]
         remainders += [row.zeta(terms) for row in element.rows]
-        direction = _direction(terms, list(element.columns), activity, sides.get(element.name))
+        direction = _direction(terms, element, activity, sides.get(element.name))
         friction, static = (
             _number(getattr(terms, element.friction_term(is_static=is_static))[..., element.index])
             for is_static in (False, True)
         )
         tangential = tuple(range(len(columns) - len(element.columns), len(columns)))
-        first = start if element.has_normal else None
         elements.append(ActiveElement(element.name, element.kind, first, tangential, direction, friction, static))
     if not columns:
         return Rows((), np.zeros((dynamics.n, 0)), np.zeros(0))
@@ -430,14 +434,16 @@ def side_by_side(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _direction(
-    terms: Terms, columns: list[int], activity: Activity, side: tuple[float, ...] | None
+    terms: Terms, element: ForceElement, activity: Activity, side: tuple[float, ...] | None
 ) -> tuple[Any, ...] | None:
     if activity in _SLIP_SIGN:
         return (_SLIP_SIGN[activity],)
     if activity is Activity.TENDING and side is not None:
         direction = np.asarray(side)
     elif activity is Activity.SLIPPING:
-        direction = terms.slip[..., columns]
+        direction = terms.slip[..., list(element.columns)]
+        if direction.ndim == 1 and not direction.any():  # of many states it is NaN there
+            raise ComputationError(f"{element.name!r} is said to slip, and its slip is exactly zero: without direction")
     else:
         return None
     unit = unit_vectors(direction)

@@ -347,8 +347,8 @@ class _Way:
         directions = self.directions if begins else {}
         stop = stop_of_slip(watch, constraints, self.start, t, y, directions)
         if stop is not None:
-            last, guard = stop
-            return FollowedArc((*self.steps, last), last.end, last.last, (guard,))
+            last, fired = stop
+            return FollowedArc((*self.steps, last), last.end, last.last, fired)
         watch.flow.set_references(references(constraints, t, y, directions, watch.settings))
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)

@@ -178,12 +178,15 @@ def _slip(part: ElementMode, terms: Terms, v: Array) -> tuple[Array, float]:
 
 def stop_of_slip(
     watch: Watch, constraints: Constraints, start: float, t: float, y: Array, directions: Mapping[str, Array]
-) -> tuple[Step, Guard] | None:
-    """Where a spatial slip that is nearly zero ends.
+) -> tuple[Step, tuple[Guard, ...]] | None:
+    """Where a spatial slip that is nearly zero ends, and all that end there with it.
 
     A slip that turns does so ever faster as it ends, as ``1/slip``, so that no step reaches the end. Its direction has
     a limit all the same, and over the last moment it decelerates uniformly. A slip that begins has its own direction
     only once it is more than noise; until then, what it does along the direction in which it begins tells if it ends.
+
+    Feet of one body that does not turn end together. Of slips so slow that decelerate to zero within so short a time,
+    none is told from zero where the first ends: what is left of the others has no direction to go on in.
 
     Parameters
     ----------
@@ -198,8 +201,8 @@ def stop_of_slip(
 
     Returns
     -------
-    Step and Guard, or None
-        From the state to the end of the slip; None where none is about to end.
+    (Step, tuple of Guard) or None
+        From the state to the end of the first, and the guards of all that end; None where none is about to end.
     """
     n = len(y) // 2
     terms = constraints.terms(t, y[:n], y[n:])
@@ -226,10 +229,10 @@ def stop_of_slip(
             waits[part.name] = wait
     if not waits:
         return None
-    name, wait = min(waits.items(), key=lambda item: item[1])
+    wait = min(waits.values())
     rates = np.concatenate([y[n:] + acceleration * wait / 2, acceleration])
     step = step_along(lambda times: (y + np.outer(times - t, rates)).T, t, t + wait)
-    return step, next(g for g in watch.guards if g.kind is GuardKind.SLIP and g.element == name)
+    return step, tuple(g for g in watch.guards if g.kind is GuardKind.SLIP and g.element in waits)
 
 
 def unstable_beginning(watch: Watch, constraints: Constraints, t: float, y: Array, known: References) -> str | None:

@@ -29,7 +29,7 @@ from hybrid.motion.arcs import Rest, Trial
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
-from hybrid.motion.spatial_slip import begun
+from hybrid.motion.spatial_slip import beginnings, begun
 from hybrid.motion.steps import PLACES
 from hybrid.tolerances import NOTHING, ROUNDING, SUMMED
 
@@ -298,7 +298,8 @@ def _choices(
     signs = {name: float(np.sign(branch.lambda_N[name]) or 1.0) for name in frictional}
     either = [(sign, -sign) if name in vanishing else (sign,) for name, sign in signs.items()]
     modes = dict.fromkeys(called for mode in branch.modes for called in _also_called(mode, elements))
-    directions = _directions(branch, moment)
+    spatial = any(len(element.tangential) == 2 for element in elements)
+    directions = beginnings(branch, moment.activities, moment.sides) if spatial else {}
     return [
         Choice(mode, dict(zip(signs, given, strict=True)), directions) for mode in modes for given in product(*either)
     ]
@@ -308,18 +309,6 @@ def _tending(moment: Moment) -> dict[str, Array]:
     """Unit vectors of spatial slips that vanish from a side."""
     tending = (name for name, activity in moment.activities.items() if activity is Activity.TENDING)
     return {name: unit_vectors(moment.sides[name]) for name in tending}
-
-
-def _directions(branch: Branch, moment: Moment) -> dict[str, Array]:
-    """Where spatial slips tend that begin: as the state says, or against friction, or along their acceleration."""
-    found = {}
-    for name, acceleration in branch.contact_acceleration.items():
-        friction = -np.array(branch.lambda_T.get(name, ()))
-        towards = np.array(moment.sides.get(name, friction if friction.any() else acceleration.tangential))
-        size = float(np.linalg.norm(towards))
-        if len(towards) == 2 and size > 0.0:
-            found[name] = towards / size
-    return found
 
 
 def indefinite_forces(decision: Decision, t: float) -> str | None:

@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
 from hybrid.motion.arguments import FINE
@@ -17,6 +18,7 @@ from hybrid.motion.steps import Step, step_along
 from hybrid.tolerances import CENTRAL_STEP, CLEAR, LEAST, NOTHING, ROUNDING
 
 if TYPE_CHECKING:
+    from hybrid.contact.branches import Branch
     from hybrid.contact.guards import Guard
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.arguments import Settings
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Reference",
+    "beginnings",
     "begun",
     "has_begun",
     "passes_by",
@@ -46,6 +49,40 @@ _BRIEF = NOTHING  # of the time that has passed: over so short a time the decele
 
 
 References = Mapping[str, Reference]
+
+
+def beginnings(
+    branch: Branch, activities: Mapping[str, Activity], sides: Mapping[str, tuple[float, ...]]
+) -> dict[str, Array]:
+    """Where spatial slips tend that begin: as the state says, or against friction, or along their acceleration.
+
+    One that is there and decelerates, be it ever so small, as after an impact, does not begin but ends.
+
+    Parameters
+    ----------
+    branch : Branch
+        Of the verdict at the state.
+    activities : mapping of str to Activity
+        Of the force elements before it.
+    sides : mapping of str to tuple of float
+        For slips that vanish from one side.
+
+    Returns
+    -------
+    dict of str to array, (2,)
+        Unit vectors by force element.
+    """
+    found = {}
+    for name, acceleration in branch.contact_acceleration.items():
+        friction = -np.array(branch.lambda_T.get(name, ()))
+        towards = np.array(sides.get(name, friction if friction.any() else acceleration.tangential))
+        size = float(np.linalg.norm(towards))
+        if len(towards) != 2 or size == 0.0:
+            continue
+        ends = activities[name] is Activity.SLIPPING and towards @ acceleration.tangential < 0.0
+        if not ends:
+            found[name] = towards / size
+    return found
 
 
 def references(

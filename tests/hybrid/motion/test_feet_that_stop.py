@@ -100,6 +100,27 @@ def test_feet_turn_on_about_one_that_has_stopped():
     assert not motion.v.any()
 
 
+def test_a_slip_left_over_that_decelerates_ends():
+    # Beside a puck at rest another one, on a belt of speed 1, is slower by 1e-7, and is pushed forward: what is left of
+    # its slip lies opposite to the push, a direction from which friction turns slips away, and ends on a straight line.
+    names = ["xa", "ya", "za", "xb", "yb", "zb"]
+    contacts = [
+        Contact(name="a", gap="za", tangent=["xa", "ya"], friction="0.1"),
+        Contact(name="b", gap="zb", tangent=["xb - t", "yb"], friction="0.1"),
+    ]
+    kinetic = " + ".join(f"{name}_dot**2/2" for name in names)
+    dynamics = EnergyDynamics(kinetic=kinetic, potential=f"{G}*(za + zb)")
+    pucks = derive(
+        Mechanism(name="pucks", coordinates=names, dynamics=dynamics, forces={"xb": "0.5"}, contact=contacts)
+    )
+    left = 1e-7
+    motion = simulate(pucks, State(np.zeros(6), [0.0, 0.0, 0.0, 1.0 - left, 0.0, 0.0]), t_end=1.0)
+    assert motion.termination is Termination.END_TIME
+    assert [(event.kind, event.elements) for event in motion.events] == [(EventKind.SLIP_END, ("b",))]
+    assert motion.events[0].t == pytest.approx(left / (0.1 * G + 0.5), rel=1e-6)  # 1 - left is rounded by 1e-9 of left
+    assert motion.v == pytest.approx([0.0, 0.0, 0.0, 1.0, 0.0, 0.0], abs=1e-15)
+
+
 def test_friction_of_a_slip_of_nothing_is_refused():
     tripod = body(3)
     activities = (Activity.SLIPPING,) * 3

@@ -18,7 +18,7 @@ from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.solutions import least_determinant, mobility_units
 from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import decided_definiteness, is_lost
-from hybrid.tolerances import AGREEING, CLEAR, NOTHING, RANK, SUMMED, Tolerances
+from hybrid.tolerances import AGREEING, CLEAR, LEAST, NOTHING, RANK, SUMMED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.contact.complementarity import ContactLCP
@@ -231,13 +231,15 @@ def _impulses(
 ) -> tuple[Array, tuple[int, ...], str] | None:
     """Solve ``gamma+ = free + G P`` with unilateral contact and Coulomb's law; None where none are found.
 
-    The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``.
+    The conditions are those of the contact problem at the level of accelerations, a limit force acting for ``h``. The
+    unit of impulses is that of the largest mobility: the pivots are next to friction coefficients, which have none.
     """
+    unit = 1.0 / max(float(np.max(problem.G.diagonal())), LEAST)
     elements = tuple(
-        attrs.evolve(element, friction=h * element.friction) if element.kind is ElementKind.ELEMENT else element
+        attrs.evolve(element, friction=h * element.friction / unit) if element.kind is ElementKind.ELEMENT else element
         for element in problem.elements
     )
-    asked = attrs.evolve(problem, elements=elements, c=free)
+    asked = attrs.evolve(problem, elements=elements, G=unit * problem.G, c=free)
     posed = contact_lcp(asked, axes=axes)
     M, q = posed.question.M, posed.question.q
     z, doubt = None if likely is None else _with_support(M, q, list(likely)), ""
@@ -249,7 +251,7 @@ def _impulses(
         return None
     support = () if z is None else tuple(np.flatnonzero(z).tolist())
     is_looked_at = z is None or support != likely or posed.question.n <= _FEW
-    return P, support, _JAM if is_looked_at and _is_open(asked, posed, P) else doubt
+    return unit * P, support, _JAM if is_looked_at and _is_open(asked, posed, P) else doubt
 
 
 def _solution(problem: ContactProblem, posed: ContactLCP, size: float) -> Array | None:
@@ -287,18 +289,17 @@ def _is_open(problem: ContactProblem, posed: ContactLCP, P: Array) -> bool:
     """Whether a jam has other impulses ``P`` that obey the laws, with other velocities, or may but for rounding.
 
     Impulses that hold each other may grow together. Where one of them presses on what slides, its friction grows, too.
-    Of many contacts that is not looked at, and taken to be so where a rough constraint takes part.
+    Of many unknowns that is not looked at, and taken to be so where rough constraints or friction elements take part.
     """
     if decided_definiteness(problem.G, rank=_SOFT) > _SOFT:
         return False
     units = mobility_units(problem)
     sizes, ways = np.linalg.eigh(problem.G * np.outer(units, units))
     idle = np.abs(ways[:, sizes <= _SOFT * np.max(sizes, initial=0.0)]).max(axis=1, initial=0.0)
-    jammed = [element for element in problem.elements if element.normal is not None and idle[element.rows[0]] > _IDLE]
-    if not jammed:
+    if not any(element.normal is not None and idle[element.rows[0]] > _IDLE for element in problem.elements):
         return False
     if posed.question.n > MAX_COUNTED:
-        return any(element.kind is ElementKind.BILATERAL for element in jammed)
+        return any(element.kind is not ElementKind.CONTACT for element in problem.elements)
     return bool(in_doubt(ImpactProblem(problem, problem.c, np.zeros(len(problem.elements))), posed, problem.c, P))
 
 

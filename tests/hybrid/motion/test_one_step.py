@@ -1,6 +1,7 @@
 """One step of time-stepping, against every solution of its laws, found mode by mode."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -157,3 +158,84 @@ def test_many_modes_together_are_not_judged():
         blocks = derive(mechanism_from_toml(head.replace("'", '"') + contacts))
         motion = one_step(blocks, [0.1, 0.0] * count)
         assert [warning.partition(" at t")[0] for warning in motion.warnings] == said
+
+
+JAM_WITH_BRAKES = """
+name = "jam"
+coordinates = ["x", "y"]
+[dynamics]
+mass_matrix = [["19", "0"], ["0", "3"]]
+forces = ["1", "4"]
+[[contact]]
+name = "e0"
+gap = "x - 2*y"
+tangent = "x + 2*y"
+friction = "0.25"
+[[contact]]
+name = "e1"
+gap = "2*x - 2*y"
+tangent = "x - y"
+friction = "0"
+[[friction]]
+name = "b2"
+tangent = "x - 2*y"
+limit = "1"
+[[friction]]
+name = "b3"
+tangent = "2*y"
+limit = "1"
+"""
+
+
+def test_a_jam_with_friction_elements_is_named():
+    # -1 and -1 at the brakes, P and -P/4 at e0: 19 v_x = 1 + P - P/4 - 1 and 3 v_y = 4 - 2 P - P/2 + 2 - 2, with
+    # v_x = 2 v_y on e0's gap; e1 opens, e0 and b3 slip forwards, b2 not at all
+    P, v_x, v_y = Fraction(608, 389), Fraction(24, 389), Fraction(12, 389)
+    assert (19 * v_x, 3 * v_y, v_x) == (P * 3 / 4, 4 - P * 5 / 2, 2 * v_y)
+    motion = simulate(
+        derive(mechanism_from_toml(JAM_WITH_BRAKES)), State([0, 0], [0, 0]), t_end=1.0, method="time-stepping", step=1.0
+    )
+    assert abs(motion.v - [float(v_x), float(v_y)]).max() > 1e-3  # another one
+    assert [warning.partition(" at t")[0] for warning in motion.warnings] == [
+        "velocities may hang on loads that a jam leaves open"
+    ]
+
+
+WEDGED = """
+name = "wedged"
+coordinates = ["x0", "x1"]
+[parameters]
+k = {k}
+[dynamics]
+mass_matrix = [["2*k", "2*k"], ["2*k", "5*k"]]
+forces = ["2*k", "0"]
+[[contact]]
+name = "e0"
+gap = "x0 - 2*x1"
+tangent = "x1"
+friction = "0.25"
+[[contact]]
+name = "e1"
+gap = "-x0 - x1"
+tangent = "-2*x0 - 2*x1"
+friction = "2"
+[[contact]]
+name = "e2"
+gap = "x1 - 2*x0"
+tangent = "x0"
+friction = "2"
+[[friction]]
+name = "b"
+tangent = "x1"
+limit = "0"
+"""
+
+
+@pytest.mark.parametrize("k", [1e-8, 1.0, 1e8, 2.0**26, 1e9])
+def test_a_step_is_the_same_in_any_unit_of_mass(k):
+    # e1 bears 2 (its gap presses x0 and x1), e2 the rest: at rest for every k, masses and forces being as k
+    wedged = derive(mechanism_from_toml(WEDGED.format(k=k)))
+    h = 2.0**-7
+    motion = simulate(wedged, State([0, 0], [0, 0]), t_end=h, method="time-stepping", step=h)
+    assert motion.termination is Termination.END_TIME
+    assert np.abs(motion.v).max() < CLOSE * h

@@ -141,6 +141,12 @@ class Watch:
         levels = [SINGULAR_FROM if guard.kind is GuardKind.SINGULAR else 0.0 for guard in self.guards]
         return np.array(levels).reshape(-1, 1)
 
+    @property
+    def is_regular(self) -> bool:
+        """Whether every ``A_s`` is known to be positive: what slides alone has one answer to every load."""
+        at = [position for position, guard in enumerate(self.guards) if guard.kind is GuardKind.SINGULAR]
+        return self.signs is not None and bool((self.signs[at] > 0.0).all())
+
     def slip_begins(self, settings: Settings) -> bool:
         """Whether settings are those with which a spatial slip begins (`while_it_begins`), not the watch's own."""
         return settings is not self.settings
@@ -174,11 +180,17 @@ class Watch:
                 row = values[position] + self._levels[position]
                 self.renew(position, row, float(t[-1]), y[:, -1])
                 open_ = max(self.bands.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
-                clear = np.abs(row) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
+                within = row[: self._n_within(values)] if guard.kind in USERS else row
+                clear = np.abs(within) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
                 undecided = 0.0 if guard.kind in USERS and np.isfinite(row).all() else 1.0
-                signs[position] = np.sign(row[np.argmax(clear)]) if clear.any() else undecided
+                signs[position] = np.sign(within[np.argmax(clear)]) if clear.any() else undecided
         self.signs, self.is_decided = signs, bool(signs.all())
         return np.asarray((values + self._levels) * signs - self._levels)
+
+    def _n_within(self, values: Array) -> int:
+        """At how many of the instants of a step the mode has not ended."""
+        ends = (values[[guard.kind not in _UNSIGNED for guard in self.guards], 1:] < 0.0).any(axis=0)
+        return int(np.argmax(ends)) + 1 if ends.any() else values.shape[1]
 
     def renew(self, position: int, row: Array, t: float, y: Array) -> None:
         """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
@@ -304,7 +316,7 @@ def _fall(watch: Watch, step: Step, position: int, row: Array, is_first: bool) -
 
 
 def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
-    """True if a guard vanishes, up to its rounding, where its values over a step begin.
+    """True if a guard vanishes, up to its rounding or the error of integration, where its values over a step begin.
 
     Parameters
     ----------
@@ -321,7 +333,8 @@ def is_known_zero(watch: Watch, position: int, row: Array) -> bool:
     size = float(np.max(np.abs(row[np.isfinite(row)]), initial=0.0))
     if watch.guards[position].kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP):
         return bool(row[0] <= _ROUNDING * (watch.floors.get(position, 0.0) + _EPSILON * size))
-    return bool(abs(row[0]) <= _KNOWN * size + _ROUNDING * watch.floors.get(position, 0.0))
+    rounding = max(_ROUNDING * watch.floors.get(position, 0.0), watch.bands.get(position, 0.0))
+    return bool(abs(row[0]) <= _KNOWN * size + rounding)
 
 
 def _function(watch: Watch, step: Step, position: int) -> Callable[[Array], Array]:
@@ -335,7 +348,8 @@ def _negligible(watch: Watch, position: int, row: Array) -> float:
 
 
 def _descent(watch: Watch, step: Step, position: int, row: Array, start: float | None) -> float | None:
-    floor = watch.floors.get(position, 0.0)
+    # what begins at zero has the sign that it has beyond the error of integration, and within it any
+    floor = max(watch.floors.get(position, 0.0), 0.0 if start is None else watch.bands.get(position, 0.0))
     if start is None and -_negligible(watch, position, row) <= row[0] < 0:
         start = float(row[0])  # rounding at the boundary between two steps
     function = _function(watch, step, position)

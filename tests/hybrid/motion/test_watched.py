@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 import mechanisms
 from hybrid import EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact
-from hybrid.motion import Settings
+from hybrid.motion import EventKind, Settings
 
 HALF_WAY = np.sqrt(2 * 0.5 / 9.81)
 
@@ -198,3 +198,16 @@ def test_jumps_and_poles_of_a_function_are_told_once_each_and_all_of_them(functi
 def test_poles_of_a_function_of_time_hide_no_change_after_them():
     motion = simulate(derive(OSCILLATOR), State([1.0], [0.0], 0.5), t_end=9.0, watch={"w": "tan(t)"})
     np.testing.assert_allclose([event.t for event in motion.events], np.pi / 2 * np.arange(1, 6), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("e", [0.3, 0.5, 0.8])
+@pytest.mark.parametrize("watch", [{"v": "y_dot"}, {"g": "y"}, {"g": "y", "v": "y_dot"}])
+def test_recording_ends_no_motion_whose_impacts_accumulate(e, watch):
+    # the velocity changes its sign at every impact but the last and at the top of every bounce, the height never
+    ball = derive(mechanisms.load("bouncing_ball"))
+    start = State([1.0], [0.0])
+    motion = simulate(ball, start, t_end=8.0, law=NewtonImpact(), parameters={"e": e}, watch=watch)
+    assert motion.termination is Termination.END_TIME
+    impacts = sum(event.kind is EventKind.IMPACT for event in motion.events)
+    watched = [event.elements for event in motion.events if event.kind is EventKind.WATCH]
+    assert watched == [("v",)] * (2 * (impacts - 1) if "v" in watch else 0)

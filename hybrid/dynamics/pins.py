@@ -10,24 +10,32 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.consistency import FARTHEST, check_angles
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
+from hybrid.dynamics.positions import (
+    STARTS,
+    PositionProblem,
+    is_explicit,
+    linearised,
+    position_problem,
+    solve_positions,
+)
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_one_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.posture_branch import PostureBranch
 
 __all__ = ["named_branch", "solve_state", "solve_states", "state_of"]
+
+Array = NDArray[np.float64]
 
 
 def named_branch(
@@ -100,11 +108,11 @@ def _followed(
     ends: Mapping[str, float],
     start: Mapping[str, Any],
     tolerances: Tolerances,
-) -> tuple[PostureBranch | None, NDArray[np.float64] | None]:
+) -> tuple[PostureBranch | None, Array | None]:
     """A branch from a place over some quantities, and the posture at their ends, None if it does not come there."""
     from hybrid.dynamics.posture_branch import follow_branch
 
-    def placed(values: Sequence[NDArray[np.float64]]) -> tuple[dict[str, Any], Dynamics]:
+    def placed(values: Sequence[Array]) -> tuple[dict[str, Any], Dynamics]:
         at = {**place, **dict(zip(ends, values, strict=True))}
         declared = dynamics.mechanism.parameters
         own = {key: value for key, value in at.items() if key in declared}
@@ -183,7 +191,7 @@ def solve_state(
     solved = _solved(dynamics, sorted_pins, followed, tolerances)
     if not solved.reached.all():
         raise _unreached(dynamics, sorted_pins, tolerances)
-    others: tuple[NDArray[np.float64], ...] = ()
+    others: tuple[Array, ...] = ()
     if not is_explicit(dynamics, sorted_pins):
         from hybrid.dynamics.postures import distinct_postures  # explicit pins have one position
 
@@ -299,11 +307,7 @@ def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolera
 
 
 def _slow_sides(
-    dynamics: Dynamics,
-    pins: Pins,
-    q: NDArray[np.float64],
-    v: NDArray[np.float64],
-    tolerances: Tolerances,
+    dynamics: Dynamics, pins: Pins, q: Array, v: Array, tolerances: Tolerances
 ) -> dict[str, tuple[float, ...]]:
     """Directions of slips that are pinned so low that the state alone would not tell them from rest."""
     pinned: dict[str, list[float]] = {}
@@ -325,17 +329,28 @@ def _slow_sides(
 
 
 def _solve_positions(
-    dynamics: Dynamics,
-    pins: Pins,
-    tolerances: Tolerances,
-    branch: PostureBranch | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    dynamics: Dynamics, pins: Pins, tolerances: Tolerances, branch: PostureBranch | None = None
+) -> tuple[Array, NDArray[np.bool_]]:
     problem, shape = position_problem(dynamics, pins)
     q, reached = solve_positions(problem, tolerances) if branch is None else branch.solve(problem, tolerances)
+    if problem.gaps and problem.free:
+        reached = reached & ~_left_open(problem, q)
     return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
 
 
-def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) -> NDArray[np.float64]:
+def _left_open(problem: PositionProblem, q: Array) -> NDArray[np.bool_]:
+    """Where pins that hold at the start of the search are dependent, at a posture beside it, too."""
+    free = np.array(problem.free, dtype=np.intp)
+    found = np.asarray((q[:, free] == problem.started(STARTS[0])[:, free]).all(axis=1))
+    if found.any():
+        beside = q[found]
+        beside[:, free] += np.cos(1.0 + np.arange(len(free)))  # radians or so, where no singular posture is likely
+        A, *_ = linearised(problem.take(np.flatnonzero(found)), beside, free)
+        found[found] = np.abs(np.linalg.det(equilibrated(A))) <= _SINGULAR
+    return found
+
+
+def _solve_velocities(dynamics: Dynamics, pins: Pins, q: Array) -> Array:
     rows, right = _velocity_system(dynamics, pins, q)
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     b = np.stack(np.broadcast_arrays(*right), axis=-1)
@@ -352,13 +367,7 @@ def _solve_velocities(dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]) ->
     return np.where(well_posed[..., None], v + 0.0, np.nan)
 
 
-def _repeats(
-    dynamics: Dynamics,
-    pins: Pins,
-    q: NDArray[np.float64],
-    v: NDArray[np.float64],
-    tolerances: Tolerances,
-) -> NDArray[np.bool_]:
+def _repeats(dynamics: Dynamics, pins: Pins, q: Array, v: Array, tolerances: Tolerances) -> NDArray[np.bool_]:
     """Where the rates of all constraints vanish, also of those that repeat others and were left out."""
     if len(pins.independent) == len(dynamics.rigid):
         return np.ones(v.shape[:-1], dtype=bool)
@@ -369,13 +378,11 @@ def _repeats(
     return np.asarray(slow.all(axis=-1))
 
 
-def _velocity_system(
-    dynamics: Dynamics, pins: Pins, q: NDArray[np.float64]
-) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+def _velocity_system(dynamics: Dynamics, pins: Pins, q: Array) -> tuple[list[Array], list[Array]]:
     velocities = dynamics.mechanism.velocities
     drift = dynamics.kinematics(q, np.zeros(dynamics.n), t=pins.time)
-    rows: list[NDArray[np.float64]] = []
-    right: list[NDArray[np.float64]] = []
+    rows: list[Array] = []
+    right: list[Array] = []
     for name, value in pins.velocities.items():
         if name in velocities:
             rows.append(np.eye(dynamics.n)[velocities.index(name)])
@@ -404,9 +411,11 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
     only = f"; {', '.join(left_out)} has no gradient of its own beside the others" if left_out else ""
     if not reached.all():
         problem, _ = position_problem(dynamics, sorted_pins)
+        is_open = bool(problem.free) and _left_open(problem, problem.started(STARTS[0])).any()
+        why = "depend on each other and leave a coordinate open" if is_open else "contradict each other"
         return StateError(
             f"no position of {dynamics.name} satisfies {' and '.join(filter(None, (given, rigid)))}: it cannot be "
-            f"reached, or they contradict each other (tried {len(problem.starts)} starts){only}"
+            f"reached, or they {why} (tried {len(problem.starts)} starts){only}"
         )
     rows, _ = _velocity_system(dynamics, sorted_pins, q)
     names = [*sorted_pins.velocities, *(dynamics.rigid[row] for row in sorted_pins.independent)]

@@ -20,6 +20,7 @@ from hybrid import (
     solve_state,
     solve_states,
 )
+from hybrid.declaration import mechanism_from_toml
 
 
 @pytest.fixture(scope="module")
@@ -298,3 +299,42 @@ def test_steep_forces_turn_nothing(force, gap):
 def test_a_pin_that_names_a_coordinate_is_told_what_it_may_name(rod):
     with pytest.raises(StateError, match=r"pin phi_dot: 'phi - 2' names phi, which moves; .* numbers and parameters$"):
         solve_state(rod, {"phi": 1, "phi_dot": "phi - 2", "slip.tip": 0})
+
+
+DEPENDENT = """
+name = "dependent"
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2 + z_dot**2)/2"
+[[contact]]
+name = "a"
+gap = "x"
+tangent = "y"
+friction = 1
+[[contact]]
+name = "b"
+gap = "y - z"
+"""
+
+
+@pytest.mark.parametrize("apart", [0, 1])
+def test_position_pins_that_leave_a_coordinate_open_are_refused_even_if_they_hold_at_the_start(apart):
+    # x is pinned twice, and y = z - apart holds for any y
+    dynamics = derive(mechanism_from_toml(DEPENDENT))
+    pins = {"gap.a": 0, "x": 0, "gap.b": apart, "gap_dot.a": 0, "gap_dot.b": 0, "slip.a": 1}
+    with pytest.raises(StateError, match="they depend on each other and leave a coordinate open"):
+        solve_state(dynamics, pins)
+    assert not solve_states(dynamics, {**pins, "x": np.zeros(3)}).reached.any()
+
+
+def test_a_stretched_posture_from_which_the_search_starts_is_one():
+    # the reach of an arm has no gradient where it is stretched, but has one beside that posture
+    arm = derive(
+        mechanism_from_toml(
+            'name = "arm"\ncoordinates = ["p", "q"]\n[dynamics]\nkinetic = "(p_dot**2 + q_dot**2)/2"\n'
+            '[[contact]]\nname = "wall"\ngap = "2 - cos(p) - cos(p + q)"\n'
+        )
+    )
+    states = solve_states(arm, {"p": 0, "gap.wall": 0, "p_dot": 0.5, "q_dot": 0})
+    assert states.reached.all()
+    assert states.q.tolist() == [0, 0]

@@ -274,10 +274,8 @@ class Run:
             self.arcs.append(
                 Arc(choice.mode, knots, np.array([step.coefficients for step in steps]), choice.force_signs)
             )
-            self.event_rate.at_once, arc, has_ended = 0, self.arcs[-1], bool(followed.fired)
-            beside = self._say(
-                choice.mode, "others", lambda: continued_beside_others(context, arc, has_ended=has_ended)
-            )
+            self.event_rate.at_once, arc, done = 0, self.arcs[-1], followed
+            beside = self._say(choice.mode, "others", lambda: continued_beside_others(context, arc, done, watch))
             self.is_one_of_several |= beside
             if context.rebounds and ContactMode.STICK in choice.mode.values():
                 self._say(choice.mode, "accumulation", lambda: right_accumulation(context, arc))

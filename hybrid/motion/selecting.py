@@ -25,7 +25,7 @@ from hybrid.contact.verdict import Selection, Verdict, with_history
 from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.dynamics.scales import summands_of
 from hybrid.errors import ComputationError
-from hybrid.motion.arcs import Rest, Trial
+from hybrid.motion.arcs import FollowedArc, Rest, Trial
 from hybrid.motion.context import Choice, Context
 from hybrid.motion.events import is_known_zero
 from hybrid.motion.recorded import Termination
@@ -335,7 +335,7 @@ def indefinite_forces(decision: Decision, t: float) -> str | None:
     )
 
 
-def continued_beside_others(context: Context, arc: Arc, *, has_ended: bool) -> str | None:
+def continued_beside_others(context: Context, arc: Arc, followed: FollowedArc, watch: Watch) -> str | None:
     """A sentence where a mode went on although others had become consistent as well.
 
     A mode is followed until one of its own guards fires. Others are looked for at some instants of the arc, unless
@@ -345,8 +345,10 @@ def continued_beside_others(context: Context, arc: Arc, *, has_ended: bool) -> s
     ----------
     context : Context
     arc : Arc
-    has_ended : bool
-        One of its own guards has fired at its end.
+    followed : FollowedArc
+        The same, with the state and the guards that fired at its end.
+    watch : Watch
+        Of its guards.
 
     Returns
     -------
@@ -354,32 +356,33 @@ def continued_beside_others(context: Context, arc: Arc, *, has_ended: bool) -> s
     """
     dynamics, mode = context.dynamics, arc.mode
     sticking = frozenset(name for name, label in mode.items() if label is ContactMode.STICK)
-    if not sticking and sum(label.slip_sign != 0.0 for label in mode.values()) < 2:
+    closed = [label for label in mode.values() if label is not ContactMode.FREE]
+    if {ContactMode.CLOSED}.issuperset(closed) or (len(closed) == 1 and closed[0].slip_sign and watch.is_regular):
         return None
     if any(dynamics.dimension(name) > 1 for name in sticking):
         return None
     try:
-        return _others_beside(context, arc, sticking, has_ended=has_ended)
+        return _others_beside(context, arc, followed, sticking)
     except ComputationError:  # at a state without a verdict, as where a slip in space has just ended
         return None
 
 
-def _others_beside(context: Context, arc: Arc, sticking: frozenset[str], *, has_ended: bool) -> str | None:
+def _others_beside(context: Context, arc: Arc, followed: FollowedArc, sticking: frozenset[str]) -> str | None:
     dynamics, mode = context.dynamics, arc.mode
     activities = tuple(_ACTIVITIES[mode[name]] for name in element_names(dynamics))
 
-    def posed(t: float) -> ContactProblem:
-        q, v = arc.sample(t)
+    def posed(t: float, q: Array, v: Array) -> ContactProblem:
         terms = context.terms(t, q, v)
         return pose(dynamics, terms, activities, sides={}, summands=summands_of(dynamics, terms, q, v, t=t))
 
-    problem = posed(arc.end)
+    problem = posed(followed.t, *np.split(followed.y, 2))
     least = least_determinant(problem)
-    if least is not None and least > NOTHING:
+    remembers = any(element.static_friction != element.friction for element in problem.elements)
+    if least is not None and least > NOTHING and not remembers:
         return None
     instants = np.linspace(arc.start, arc.end, _INSTANTS + 1)[1:] if len(problem.elements) <= _FEW else arc.knots[-2:]
-    for t in instants[: -1 if has_ended else None].tolist():
-        selection = select_problem(posed(t), tolerances=context.settings.tolerances)
+    for t in instants[: -1 if followed.fired else None].tolist():
+        selection = select_problem(posed(t, *arc.sample(t)), tolerances=context.settings.tolerances)
         branches = with_history(selection.problem, selection.branches, held=sticking, broken={})
         others = [branch.mode.label for branch in branches if mode not in branch.modes]
         if selection.verdict is Verdict.INDETERMINATE and 0 < len(others) < len(branches):

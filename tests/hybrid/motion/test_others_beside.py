@@ -127,3 +127,71 @@ def test_a_choice_that_comes_back_to_itself_is_offered_once_more_and_not_for_eve
     tree = simulate_branches(walls, State([0, 0], [0, 0], 1.5), t_end=2.0)
     assert len(tree.branches) <= 4  # of 64
     assert not tree.is_complete  # a continuum of forces slides
+
+
+STRONGER_AT_REST = """
+name = "stronger_at_rest"
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x_dot**2 + y_dot**2)/2"
+[forces]
+x = "-1 + 1.5*t"
+y = "2.25*t/sqrt(0.75)"
+[[contact]]
+name = "a"
+gap = "x"
+tangent = "0.5*x + sqrt(0.75)*y"
+friction = 1
+static_friction = 4
+"""
+
+
+def test_static_friction_beyond_the_critical_one_leaves_lift_off_beside_rest():
+    # G_NN = 1, G_NT = 0.5: the critical friction is 2; rest with lambda_N = 1 and lambda_T = -3 t lasts to 4/3, and the
+    # free normal acceleration 1.5 t - 1 is positive from 2/3: the first eighth of 1.2 after it is 0.75
+    held = derive(mechanism_from_toml(STRONGER_AT_REST))
+    motion = simulate(held, State([0, 0], [0, 0]), t_end=1.2)
+    assert [arc.mode.label for arc in motion.arcs] == ["stick"]
+    assert motion.warnings == ("t = 0.75: stick goes on, although a motion could go on in free as well",)
+
+
+BESIDE_A_SMOOTH_CONTACT = """
+name = "beside_a_smooth_contact"
+coordinates = ["p", "q", "r"]
+[dynamics]
+kinetic = "(p_dot**2 + q_dot**2 + r_dot**2)/2"
+[forces]
+p = "{forces[0]}"
+q = "{forces[1]}"
+r = "{forces[2]}"
+[[contact]]
+name = "a"
+gap = "p"
+tangent = "{rows[1]}"
+friction = 2
+[[contact]]
+name = "b"
+gap = "{rows[2]}"
+"""
+
+
+def test_one_slip_beside_a_smooth_contact_may_have_others_beside_it():
+    # G of gap and slip of a and gap of b; with both loads the forces l1 = 0.5 + 2 t and l2 = 1 at slip+ hold both gaps;
+    # b alone opens if l1 > 1.125 l2, from t = 0.3125 on, as a's factor 1 - 2*0.9 is negative
+    G = np.array([[1, 0.9, 0.9], [0.9, 1, 0.95], [0.9, 0.95, 1]])
+    rows = np.linalg.cholesky(G)
+    A = np.array([[1 - 2 * 0.9, 0.9], [0.9 - 2 * 0.95, 1.0]])  # normal accelerations by l1 and l2
+    fixed, growing = (
+        np.array([-(A @ load)[0], c_T, -(A @ load)[1]]) for load, c_T in (([0.5, 1.0], 20.0), ([2.0, 0.0], 0.0))
+    )
+    assert np.linalg.det(A) > 0 > A[0, 0]
+    forces = [
+        f"{a!r} + ({b!r})*t" for a, b in np.column_stack([np.linalg.solve(rows, c) for c in (fixed, growing)]).tolist()
+    ]
+    texts = [" + ".join(f"({x!r})*{name}" for x, name in zip(row, "pqr", strict=True)) for row in rows.tolist()]
+    dynamics = derive(mechanism_from_toml(BESIDE_A_SMOOTH_CONTACT.format(forces=forces, rows=texts)))
+    start = State([0, 0, 0], np.linalg.solve(rows, [0.0, 1.0, 0.0]))
+    motion = simulate(dynamics, start, t_end=1.0)
+    assert [arc.mode.label for arc in motion.arcs] == ["a=slide+,b=closed"]
+    assert [text.partition(":")[0] for text in motion.warnings if "goes on, although" in text] == ["t = 0.375"]
+    assert simulate(dynamics, start, t_end=0.3).warnings == ()

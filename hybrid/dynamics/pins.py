@@ -339,14 +339,14 @@ def _solve_positions(
 
 
 def _left_open(problem: PositionProblem, q: Array) -> NDArray[np.bool_]:
-    """Where pins that hold at the start of the search are dependent, at a posture beside it, too."""
+    """Where pins that hold at the start of the search are dependent there, and at postures beside it, too."""
     free = np.array(problem.free, dtype=np.intp)
-    found = np.asarray((q[:, free] == problem.started(STARTS[0])[:, free]).all(axis=1))
-    if found.any():
-        beside = q[found]
-        beside[:, free] += np.cos(1.0 + np.arange(len(free)))  # radians or so, where no singular posture is likely
+    found: NDArray[np.bool_] = (q[:, free] == problem.started(STARTS[0])[:, free]).all(axis=1)
+    for away in (0.0, NEARLY, 1.0) if found.any() else ():  # radians or so: that all are singular is not likely
+        beside = q[found] + away * np.cos(1.0 + np.arange(q.shape[1])) * np.isin(np.arange(q.shape[1]), free)
         A, *_ = linearised(problem.take(np.flatnonzero(found)), beside, free)
-        found[found] = np.abs(np.linalg.det(equilibrated(A))) <= _SINGULAR
+        with np.errstate(invalid="ignore"):  # a gap may have no gradient there
+            found[found] = np.abs(np.linalg.det(equilibrated(A))) <= _SINGULAR
     return found
 
 

@@ -338,3 +338,17 @@ def test_a_stretched_posture_from_which_the_search_starts_is_one():
     states = solve_states(arm, {"p": 0, "gap.wall": 0, "p_dot": 0.5, "q_dot": 0})
     assert states.reached.all()
     assert states.q.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    "gap", ["min(y, 0.5 - x)", "tanh((y + x - 0.2)/0.001)", "y + 0.01 - 0.01*exp(-((x - 0.2)/0.01)**2)"]
+)
+def test_a_gap_that_is_flat_elsewhere_is_solved_where_it_is_not(gap):
+    # each vanishes at x = 0.2, y = 0, alone there, with a gradient in y
+    dynamics = derive(
+        mechanism_from_toml(
+            'name = "m"\ncoordinates = ["x", "y"]\n[dynamics]\nkinetic = "(x_dot**2 + y_dot**2)/2"\n'
+            f'[[contact]]\nname = "c"\ngap = "{gap}"\n'
+        )
+    )
+    assert solve_state(dynamics, {"x": 0.2, "gap.c": 0, "x_dot": 1, "y_dot": 0}).q == pytest.approx([0.2, 0], abs=1e-9)

@@ -134,6 +134,7 @@ class Watch:
     settings: Settings
     signs: Array | None = None
     is_decided: bool = False
+    _turned: set[int] = attrs.field(factory=set, init=False)
     _levels: Array = attrs.field(init=False)
 
     @_levels.default
@@ -191,6 +192,14 @@ class Watch:
         """At how many of the instants of a step the mode has not ended."""
         ends = (values[[guard.kind not in _UNSIGNED for guard in self.guards], 1:] < 0.0).any(axis=0)
         return int(np.argmax(ends)) + 1 if ends.any() else values.shape[1]
+
+    def turns(self, position: int, *, at_once: bool) -> bool:
+        """Turn, once, the sign of a user's function that begins at zero towards the other side."""
+        if not at_once or self.signs is None or self.guards[position].kind not in USERS or position in self._turned:
+            return False
+        self._turned.add(position)
+        self.signs[position] *= -1.0
+        return True
 
     def renew(self, position: int, row: Array, t: float, y: Array) -> None:
         """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
@@ -252,6 +261,8 @@ def first_event(
     if fall is None:
         return None
     t, guard = float(step.time(s)), watch.guards[which]
+    if is_first and watch.turns(which, at_once=fall is _Fall.ZERO and t <= step.start):
+        return first_event(watch, step, is_first=is_first, repeats=repeats)
     if fall is _Fall.LOSS:
         return resampled(step, t), (outer_guard(GuardKind.UNDEFINED, *guard.elements),)
     if fall is _Fall.JUMP:

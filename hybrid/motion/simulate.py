@@ -69,7 +69,8 @@ def simulate(
     rule : SelectionRule, optional
         Decides where the rigid problem has no or several answers; by default the motion ends there and says so.
     until : str, optional
-        An expression of coordinates, velocities and ``t`` whose first change of sign ends the motion.
+        An expression of coordinates, velocities and ``t`` whose first change of sign ends the motion; it need not
+        change it where it vanishes with a gap that closes or a slip that ends.
     watch : mapping of str to str, optional
         Expressions by name; each change of sign is recorded as an event.
     settings : Settings, optional

@@ -7,6 +7,7 @@ from scipy.optimize import brentq
 import mechanisms
 from hybrid import EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact
+from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import EventKind, Settings
 
 HALF_WAY = np.sqrt(2 * 0.5 / 9.81)
@@ -211,3 +212,20 @@ def test_recording_ends_no_motion_whose_impacts_accumulate(e, watch):
     impacts = sum(event.kind is EventKind.IMPACT for event in motion.events)
     watched = [event.elements for event in motion.events if event.kind is EventKind.WATCH]
     assert watched == [("v",)] * (2 * (impacts - 1) if "v" in watch else 0)
+
+
+def test_zeros_of_a_function_that_vanishes_with_the_gap_are_those_of_its_other_factor():
+    # after an impact at 50.22/om the next zero of the sine is a millisecond away, the first step a second long
+    e, om, t_end = 0.9306087998534046, 39.248470991449636, 2.5
+    ball = derive(
+        mechanism_from_toml(
+            'name = "ball"\ncoordinates = ["y"]\n[dynamics]\nkinetic = "y_dot**2/2"\npotential = "10*y"\n'
+            '[[contact]]\nname = "floor"\ngap = "y"\n'
+        )
+    )
+    motion = simulate(
+        ball, State([1.0], [0.0]), t_end=t_end, law=NewtonImpact(restitution=e), watch={"w": f"y*sin({om}*t)"}
+    )
+    assert motion.termination is Termination.END_TIME
+    found = [event.t for event in motion.events if event.kind is EventKind.WATCH]
+    assert found == pytest.approx(np.pi / om * np.arange(1, int(t_end * om / np.pi) + 1), abs=1e-9)

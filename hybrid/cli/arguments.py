@@ -156,7 +156,7 @@ def mechanism_file(name: str) -> Path:
 
 
 def _is_path(name: str) -> bool:
-    return name.endswith(".toml") or len(Path(name).parts) != 1
+    return name.endswith(".toml") or Path(name).name != name  # ./name and name/ are paths, too
 
 
 def _path(name: str) -> Path:
@@ -178,19 +178,22 @@ def _catalogue_of(name: str) -> Catalogue:
         if name in catalogue.names():
             return catalogue
         known.update(catalogue.names())
-    raise click.ClickException(f"no mechanism is called {name!r}; {_hint(name, known)}")
+    raise click.ClickException(_not_found(name, known))
 
 
-def _hint(name: str, known: set[str]) -> str:
+def _not_found(name: str, known: set[str]) -> str:
+    missing = f"no mechanism is called {name!r}"
     if not known:
-        return "no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
+        return f"{missing}; no catalogue is installed: run `pip install -e .` in the project, or give a file.toml"
     beside = [path.name for path in Path().glob("*.toml")]
     near = difflib.get_close_matches(name, [*known, *beside], n=1, cutoff=0.5)
     if near:
-        return f"did you mean {near[0]!r}?"
+        return f"{missing}; did you mean {near[0]!r}?"
+    if Path(name).is_dir():
+        return f"{Path(name)}: cannot be read: it is a directory"
     if Path(name).exists():
-        return f"to read a file of that name write ./{name}"
-    return f"the catalogue has {', '.join(sorted(known))}; a file's name ends in .toml"
+        return f"{missing}; to read a file of that name write ./{name}"
+    return f"{missing}; the catalogue has {', '.join(sorted(known))}; a file's name ends in .toml"
 
 
 def offered_mechanisms(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

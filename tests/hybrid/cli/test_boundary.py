@@ -15,6 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
+import mechanisms
 from hybrid.cli import main
 from hybrid.cli.output import print_json
 from hybrid.cli.program import program, run
@@ -305,6 +306,31 @@ def test_a_file_beside_the_caller_is_named_where_a_mechanism_is_not_found(name, 
     monkeypatch.chdir(tmp_path)
     assert main(["verdict", name]) == 2
     assert capsys.readouterr().err == f"error: no mechanism is called '{name}'; did you mean 'chalk.toml'?\n"
+
+
+@pytest.mark.parametrize("name", ["adir", "./adir", "adir/", "below/../adir", "", ".", ".."])
+def test_a_directory_in_place_of_a_mechanism_is_called_one(name, tmp_path, monkeypatch, capsys):
+    (tmp_path / "adir").mkdir()
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["verdict", name]) == 2
+    assert capsys.readouterr().err == f"error: {Path(name)}: cannot be read: it is a directory\n"
+
+
+def test_the_advice_for_a_file_without_an_ending_reads_it(tmp_path, monkeypatch, capsys):
+    (tmp_path / "zz").write_text(mechanisms.path("bouncing_ball").read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "zz"]) == 2
+    advice = capsys.readouterr().err.strip()
+    assert advice == "error: no mechanism is called 'zz'; to read a file of that name write ./zz"
+    assert main(["check", advice.split()[-1]]) == 0
+
+
+@pytest.mark.parametrize("name", ["./none", "../none", "none/"])
+def test_a_path_to_nothing_is_no_name_of_a_mechanism(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", name]) == 2
+    assert capsys.readouterr().err == f"error: {Path(name)}: there is no such file\n"
 
 
 def test_an_interrupted_ensemble_says_that_it_is_not_complete(capsys, monkeypatch):

@@ -442,7 +442,7 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
         )
     return StateError(
         f"velocity pins {', '.join(dependent)} are dependent{at}: together they leave a velocity undetermined; "
-        f"replace one of them by another of {', '.join(pin_names(dynamics)[1])}"
+        f"replace one of them by one of {', '.join(name for name in pin_names(dynamics)[1] if name not in names)}"
     )
 
 

@@ -124,6 +124,15 @@ def test_bad_pins_are_refused_with_what_is_missing(rod, pins, message):
     assert message in str(error.value)
 
 
+def test_replacements_of_dependent_velocity_pins_are_not_given_already(rod):
+    # the tip is (x - cos phi, y - sin phi) with l = 1: at phi = 0 its slip is x_dot, whatever phi_dot is
+    with pytest.raises(StateError) as error:
+        solve_state(rod, {"phi": 0, "phi_dot": 0, "x_dot": 0, "slip.tip": 0, "gap.tip": 0})
+    dependent, _, others = str(error.value).partition("; replace one of them by one of ")
+    assert "velocity pins x_dot, slip.tip are dependent" in dependent
+    assert others.split(", ") == ["y_dot", "gap_dot.tip"]
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [

@@ -315,7 +315,7 @@ def _force_heading(name: str, units: Names) -> str:
 def report(asked: Asked, *, axes: tuple[str, ...], output: Path | None) -> Answered:
     """A self-contained page on a state of MECH: verdict, evidence, map, automaton.
 
-    A page on a motion comes from `simulate -o FILE`, one on its derivatives, with table and tornado plot, from
+    A page on a motion comes from `simulate --animate FILE`, one on its derivatives, with table and tornado plot, from
     `sensitivity -o FILE`.
     """
     if len(axes) not in (0, 2):

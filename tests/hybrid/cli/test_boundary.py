@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -290,6 +291,16 @@ def test_the_status_is_told_even_where_no_message_can_be(where):
         assert subprocess.run(command, stderr=writing, check=False).returncode == 2
     finally:
         os.close(writing)
+
+
+def test_help_of_the_report_names_the_options_that_write_pages(capsys):
+    assert main(["report", "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    pages = re.findall(r"`(\w+) (-\S+) FILE`", shown)
+    assert pages == [("simulate", "--animate"), ("sensitivity", "-o")]
+    for command, option in pages:
+        of_option = next(item for item in program.get_command(None, command).params if option in item.opts)
+        assert "page" in of_option.help.lower()
 
 
 def test_without_a_command_the_help_is_printed(capsys):

@@ -157,6 +157,7 @@ class States:
 
 
 _LIMITS = {"+0": 1.0, "-0": -1.0, "+0.0": 1.0, "-0.0": -1.0}
+_NOT_FINITE = {"nan", "inf", "infinity"}  # as Python writes and reads them
 
 
 @attrs.frozen(eq=False)
@@ -318,7 +319,7 @@ def read_number(field: str, value: Any, known: Mapping[str, Any]) -> Any:
     StateError
         If it is no finite number.
     """
-    if isinstance(value, str):
+    if isinstance(value, str) and value.strip(" +-").lower() not in _NOT_FINITE - known.keys():
         expression, build = parse_expression(value, known=known.keys(), field=field), Builder()
         names = {name: build.name(name) for name in expression.names if name in known}
         exact = build.value(read(build, expression, names))

@@ -21,6 +21,7 @@ from hybrid import (
     solve_states,
 )
 from hybrid.declaration import mechanism_from_toml
+from hybrid.dynamics.state import read_number
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,9 @@ def test_a_rigid_constraint_supplies_one_pin_of_either_kind():
         ({"phy": 0.3}, "unknown pin 'phy'; did you mean 'phi'?"),
         ({"phi": 0.3, "gap.tipp": 0}, "did you mean 'gap.tip'?"),
         ({"phi": float("nan")}, "must be a finite number"),
+        ({"phi": "nan"}, "pin phi: the value must be a finite number, got nan"),
+        ({"slip.tip": "-Infinity"}, "pin slip.tip: the value must be a finite number, got -Infinity"),
+        ({"slip.tip": "+ inf "}, "pin slip.tip: the value must be a finite number, got + inf "),
         ({"x": 0, "y": 0, "gap.tip": 2, "phi_dot": 0, "slip.tip": 0}, "cannot be reached"),
         ({"phi": 0, "phi_dot": 0, "x_dot": 0, "slip.tip": 0, "gap.tip": 0}, "dependent"),
     ],
@@ -122,6 +126,10 @@ def test_bad_pins_are_refused_with_what_is_missing(rod, pins, message):
     with pytest.raises(StateError) as error:
         solve_state(rod, pins)
     assert message in str(error.value)
+
+
+def test_a_parameter_may_have_the_name_of_what_is_no_finite_number():
+    assert read_number("pin x", "-inf", {"inf": 2.0}) == -2.0
 
 
 def test_replacements_of_dependent_velocity_pins_are_not_given_already(rod):

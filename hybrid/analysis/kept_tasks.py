@@ -220,7 +220,7 @@ def _check_same(folder: Path, asked: Mapping[str, Any]) -> None:
 
 
 def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str | None:
-    """The first part in which two specifications differ, as ``NAME = VALUE, not VALUE``.
+    """The first part in which two specifications differ, as ``NAME = VALUE, not VALUE``, or ``axis AXIS, not AXIS``.
 
     Parameters
     ----------
@@ -242,9 +242,28 @@ def first_difference(known: Mapping[str, Any], asked: Mapping[str, Any]) -> str 
         if name in wanted and name not in known:
             return f"no {name}, which earlier versions did not keep"
         if known.get(name) != wanted.get(name):
+            if name == "axes" and (axes := _differing_axes(known[name], wanted.get(name))) is not None:
+                return axes
             was, now = _differing(known.get(name), wanted.get(name))
             return f"{name} = {was}, not {now}"
     return None
+
+
+def _differing_axes(known: Any, asked: Any) -> str | None:
+    """The axes that differ, as ``--axis`` takes them; None where one side is no list of as many axes."""
+    try:
+        pairs = [(one, other) for one, other in zip(known, asked, strict=True) if one != other]
+        for digits in (6, 17):  # all of them where ends differ by less than the first show
+            was, now = (" and ".join(_axis(axis, digits) for axis in side) for side in zip(*pairs, strict=True))
+            if was != now:
+                return f"axis {was}, not {now}"
+    except (KeyError, TypeError, ValueError):  # a file that no map has written
+        pass
+    return None
+
+
+def _axis(axis: Mapping[str, Any], digits: int) -> str:
+    return f"{axis['name']}={axis['low']:.{digits}g}:{axis['high']:.{digits}g}:{axis['n']}"
 
 
 def _differing(known: Any, asked: Any) -> tuple[str, str]:

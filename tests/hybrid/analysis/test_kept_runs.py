@@ -166,6 +166,34 @@ def unfinished(folder, **other):
         pass
 
 
+PHI, RATE = ({"name": name, "low": 0.0, "high": 3.141592653589793, "n": 50} for name in ("phi", "phi_dot"))
+
+
+@pytest.mark.parametrize(
+    ("known", "words"),
+    [
+        ([{**PHI, "n": 4000}, RATE], "axis phi=0:3.14159:4000, not phi=0:3.14159:50"),
+        ([PHI, {**RATE, "name": "mu"}], "axis mu=0:3.14159:50, not phi_dot=0:3.14159:50"),
+        (
+            [RATE, PHI],
+            "axis phi_dot=0:3.14159:50 and phi=0:3.14159:50, not phi=0:3.14159:50 and phi_dot=0:3.14159:50",
+        ),
+        # ends that agree to six digits are written with all of theirs
+        ([{**PHI, "high": 205887 / 65536}, RATE], "axis phi=0:3.1415863037109375:50, not phi=0:3.1415926535897931:50"),
+        ([PHI], "axes = [{"),
+        ("none", 'axes = "none", not '),
+        ([{"name": "phi"}, RATE], "axes = [{"),
+    ],
+)
+def test_axes_that_differ_are_named_as_the_command_line_takes_them(tmp_path, known, words):
+    folder = tmp_path / "m"
+    unfinished(folder, axes=known)
+    with pytest.raises(StateError) as error:
+        unfinished(folder, axes=[PHI, RATE])
+    assert f"m.part is a run with {words}" in str(error.value)
+    assert str(error.value).endswith(": remove it, or choose another folder")
+
+
 def test_a_finished_ensemble_is_read_by_the_same_command(tmp_path, capsys, monkeypatch):
     folder = tmp_path / "ends"
     words = [*MANY[:4], "--pin=phi_dot=0", "--n=40", "--t-end=0.3", "--seed=3", "--store", str(folder), "--json"]

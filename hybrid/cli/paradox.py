@@ -43,6 +43,7 @@ def critical_friction(asked: Asked, *, axes: tuple[str, ...], contact: str | Non
     if certified and asked.branch:
         raise click.UsageError("--certified needs pins that fix the posture by linear equations: there is no --branch")
     from hybrid.analysis import certified_friction, critical_friction as least
+    from hybrid.analysis.criticality.friction import is_friction_alone
 
     over = whole_ranges("--over", axes, asked.resolved, what="a sweep")
     answer: dict[str, Any] = {"mechanism": asked.declared.name}
@@ -51,7 +52,13 @@ def critical_friction(asked: Asked, *, axes: tuple[str, ...], contact: str | Non
         answer |= certified_friction_record(certified_friction(asked.dynamics, **how))
         return Answered(answer, _proved(answer))
     answer |= critical_friction_record(least(asked.dynamics, **how, branch=asked.branch))
-    return Answered(answer, _description(answer))
+    texts = {**asked.pins, **asked.branch}
+    alone = {
+        axis.name: f"{axis.name} = {number(axis.low)} to {number(axis.high)}"
+        for axis in over
+        if is_friction_alone(asked.dynamics, axis.name, contact=answer["contact"], pins=texts)
+    }
+    return Answered(answer, _description(answer, alone))
 
 
 def _proved(answer: Mapping[str, Any]) -> Iterator[str]:
@@ -91,15 +98,17 @@ def _joint(joint: Mapping[str, Any] | None) -> Iterator[str]:
     yield f"({limits}), at {place}, where {modes}."
 
 
-def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+def _description(answer: Mapping[str, Any], alone: Mapping[str, str]) -> Iterator[RenderableType]:
+    """The answer in words; ``alone`` has the range of each parameter that changes nothing but the friction."""
     if not answer["at"]:
         yield f"{answer['mechanism']}: sliding of {answer['contact']} is never paradoxical, whatever the friction."
     else:
-        place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items())
-        alone = "" if answer["joint"] is None else " alone"
-        whose = f"{answer['contact']}{alone}"
+        place = ", ".join(f"{name} = {number(value)}" for name, value in answer["at"].items() if name not in alone)
+        whose = answer["contact"] + ("" if answer["joint"] is None else " alone")
         yield f"{answer['mechanism']}: the least critical friction of {whose} is {answer['minimum']:.12g},"
-        yield f"at {place}, where {answer['mode']} becomes paradoxical first."
+        yield f"{f'at {place}, ' if place else ''}where {answer['mode']} becomes paradoxical first."
+        if alone:
+            yield f"It does not depend on {' and '.join(alone)}, which changes the friction only."
         if abs(answer["gap"]) > _OPEN:
             state = "is open" if answer["gap"] > 0 else "penetrates"
             gap = number(answer["gap"])
@@ -107,10 +116,12 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield from _joint(answer["joint"])
     intervals = answer["paradox_intervals"]
     rows = [(mode, number(low), number(high)) for mode, found in intervals.items() for low, high in found]
+    # intervals are those of a single sweep
+    friction = f"the friction along the sweep ({', '.join(alone.values())})" if alone else "the current friction"
     if rows:
         yield ""
-        yield table("Paradoxical at the current friction", ("mode", "from", "to"), rows)
+        yield table(f"Paradoxical at {friction}", ("mode", "from", "to"), rows)
     elif intervals:
-        yield "There is no paradox at the current friction that the scan of the sweep sees."
+        yield f"There is no paradox at {friction} that the scan of the sweep sees."
     yield "Minima and intervals are those that the scan of the sweep sees; a narrower dip may be missed."
     yield from branch_sentences(answer["branch"])

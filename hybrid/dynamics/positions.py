@@ -425,12 +425,24 @@ def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[st
     if not arrays:
         return dict(parameters)
     used = dynamics.equations.names(_equations(dynamics, pins.positions))
-    left_out = [name for name in arrays if not _counts(dynamics, name, parameters[name], used)]
+    left_out = [name for name in arrays if not counts(dynamics, name, parameters[name], used)]
     return {name: value for name, value in parameters.items() if name not in left_out}
 
 
-def _counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) -> bool:
-    """Whether a parameter, or one declared as an expression of it, is among those used."""
+def counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) -> bool:
+    """Whether a parameter that takes several values, or one declared as an expression of it, is among those used.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    name : str
+    value : array
+    used : collection of str
+
+    Returns
+    -------
+    bool
+    """
     if name in used or not np.size(value):
         return True
     others = {other: np.ravel(item)[0] for other, item in dynamics.given.items() if np.ndim(item) and np.size(item)}

@@ -6,6 +6,7 @@ Intervals on which a function of one variable is negative.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, names_of, place
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.positions import counts
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, Tolerances
 
@@ -260,6 +262,46 @@ def critical_friction(
         joint=joint,
         branch=followed,
     )
+
+
+def is_friction_alone(dynamics: Dynamics, name: str, *, contact: str, pins: Mapping[str, Any]) -> bool:
+    """Whether a swept parameter changes the friction of a contact, but no posture and no Delassus operator.
+
+    The critical friction does not depend on such a parameter.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    name : str
+        Of what is swept: a parameter or a pin.
+    contact : str
+    pins : mapping of str to float or str
+        The other pins, whose texts may name parameters.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> rod = derive(mechanisms.load("rod_on_incline"))
+    >>> [is_friction_alone(rod, name, contact="tip", pins={"phi": 1}) for name in ("mu", "m", "phi")]
+    [True, False, False]
+    >>> is_friction_alone(rod, "mu", contact="tip", pins={"phi": "2*mu"})
+    False
+    """
+    if name not in dynamics.mechanism.parameters:
+        return False
+    equations = dynamics.equations
+    postures_and_operator = (getattr(equations, block) for block in ("gap", "constraint", "M", "J", "W_N", "W_T"))
+    named = {word for value in pins.values() for word in re.findall(r"[^\W\d]\w*", str(value))}
+    value = np.full(2, dynamics.values[name])
+    if counts(dynamics, name, value, equations.names(*postures_and_operator) | named):
+        return False
+    own = equations.coefficients["friction"][dynamics.contacts.index(contact)]
+    return counts(dynamics, name, value, equations.names(own))
 
 
 def _joint(over: Sequence[Axis], placed_at: Placed) -> JointFriction | None:

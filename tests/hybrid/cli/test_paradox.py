@@ -52,6 +52,30 @@ def test_people_read_where_and_from_when(capsys):
     assert "0.8838626" in shown
 
 
+def test_a_sweep_of_the_friction_itself_says_that_the_critical_friction_does_not_depend_on_it(capsys):
+    # at tan phi = 2: (1 + 3 cos^2)/(3 sin cos) = 4/3, whatever mu; at mu = 1.5, which is swept, there is a paradox
+    pins = ["--pin", f"phi={atan(2.0)!r}"]
+    assert main(["critical-friction", "rod_on_incline", "--over", "mu=0:1", *pins]) == 0
+    below = " ".join(capsys.readouterr().out.split())
+    assert "is 1.33333333333, where slide- becomes paradoxical first. It does not depend on mu" in below
+    assert "no paradox at the friction along the sweep (mu = 0 to 1)" in below
+    assert main(["critical-friction", "rod_on_incline", "--over", "mu=0:2", *pins]) == 0
+    above = " ".join(capsys.readouterr().out.split())
+    assert "Paradoxical at the friction along the sweep (mu = 0 to 2)" in above
+    assert "slide- 1.333333 2" in above
+    assert "current friction" not in below + above
+
+
+@pytest.mark.parametrize("sweep", [["--over", "mu=1:1.2", "--pin", "phi=mu"], ["--over", "g=1:2", "--pin", "phi=1"]])
+def test_other_sweeps_say_where_the_critical_friction_is_least(sweep, capsys):
+    # the posture follows mu; gravity changes the forces only
+    assert main(["critical-friction", "rod_on_incline", *sweep]) == 0
+    shown = capsys.readouterr().out
+    assert f"at {sweep[1].partition('=')[0]} = " in shown
+    assert "at the current friction" in shown
+    assert "depend" not in shown
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

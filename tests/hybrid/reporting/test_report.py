@@ -132,6 +132,12 @@ def test_page_of_a_paradox_has_its_certificate_and_numbers_by_hand():
     assert record["map"]["state"] == [2.0, 0.0]
 
 
+def test_columns_of_a_certificate_have_their_numbers_as_indices():
+    html = render_html(built("rod_on_incline"))
+    assert "<i>M</i><sub>1</sub>" in html
+    assert "<sub>_" not in html
+
+
 def test_hyperstatic_page_lists_the_vertices_and_highlights_the_modes():
     report = built("ladder_in_corner")
     vertices = report.selection.force_set.vertices

@@ -6,8 +6,6 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.arguments import checks_arguments
 from hybrid.declaration.units import Units, inequality_unit
@@ -165,9 +163,14 @@ def render_markdown(report: Report) -> str:
 
 
 def _view(report: Report) -> dict[str, Any]:
-    elements = report.selection.problem.elements
-    has_static = any(np.any(element.static_friction > element.friction) for element in elements)
-    return report_view(report_record(report), report.dynamics) | {"has_static": has_static}
+    from hybrid.reporting.cones import friction_cones
+
+    cones = friction_cones(report.selection)
+    drawn = {
+        "has_edge": any(cone.direction is not None for cone in cones),
+        "has_static": any(cone.static_friction > cone.friction for cone in cones),
+    }
+    return report_view(report_record(report), report.dynamics) | drawn
 
 
 def _settled(value: Any, branch: Mapping[str, Any]) -> Any:
@@ -223,6 +226,7 @@ def report_view(record: Mapping[str, Any], dynamics: Dynamics | None) -> dict[st
         "mode_text": mode_text,
         "inequality_unit": inequality_unit,
         "common": {name: _common(found) for name, found in record.get("units", {}).items()},
+        "has_edge": False,
         "has_static": False,
     }
     if "verdict" in record:

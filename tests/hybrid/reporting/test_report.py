@@ -132,6 +132,32 @@ def test_page_of_a_paradox_has_its_certificate_and_numbers_by_hand():
     assert record["map"]["state"] == [2.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("name", "caption"),
+    [
+        # no mode is consistent: there is a heavy edge, but no force on it
+        (
+            "rod_on_incline",
+            "Friction cone without a contact force, as no mode is consistent; on the heavy edge would lie the force of "
+            "a contact that slips.",
+        ),
+        (
+            "puck",
+            "Friction cone with the contact force of each consistent mode; on the heavy edge lies the force of a "
+            "contact that slips.",
+        ),
+        # at rest no edge is heavy; static 0.6 above kinetic 0.5
+        (
+            "block_on_incline",
+            "Friction cone with the contact force of each consistent mode; between the dashed lines lies the force of "
+            "a contact that sticks.",
+        ),
+    ],
+)
+def test_the_caption_of_the_cones_says_what_is_drawn(name, caption):
+    assert caption in page(name).text
+
+
 def test_columns_of_a_certificate_have_their_numbers_as_indices():
     html = render_html(built("rod_on_incline"))
     assert "<i>M</i><sub>1</sub>" in html

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.automaton.structure import NodeMode, rows_of_node
-from hybrid.contact.activity import Activity, with_limits
+from hybrid.contact.activity import with_limits
+from hybrid.contact.candidates import LASTING
 from hybrid.contact.conditions import Conditions, Scale, conditions, problem_scale
 from hybrid.contact.guards import ArrayView
-from hybrid.contact.modes import ContactMode, ModeConditions, mode_conditions
+from hybrid.contact.modes import ModeConditions, mode_conditions
 from hybrid.contact.problem import ContactProblem, pose
 from hybrid.contact.table import force_elements
 from hybrid.dynamics.arithmetic import solve_each
@@ -195,16 +196,6 @@ def rank_of(rows: NDArray[np.float64]) -> int:
     return int(np.max(np.linalg.matrix_rank(unit, tol=np.sqrt(Tolerances().rank))))
 
 
-_ACTIVITIES = {
-    ContactMode.FREE: Activity.OPEN,
-    ContactMode.CLOSED: Activity.FRICTIONLESS,
-    ContactMode.STICK: Activity.RESTING,
-    ContactMode.SLIDE_PLUS: Activity.SLIPPING_PLUS,
-    ContactMode.SLIDE_MINUS: Activity.SLIPPING_MINUS,
-    ContactMode.SLIDE: Activity.SLIPPING,
-}
-
-
 @attrs.frozen(eq=False)
 class NodeSystem:
     """The equations of one mode, ready to be solved at states; holds no state itself.
@@ -249,7 +240,7 @@ class NodeSystem:
         dynamics = self.dynamics.at(parameters)
         terms = dynamics.terms(q, v, t=t)
         labels = [self.node.mode[part.name] for part in self.parts]
-        activities = tuple(_ACTIVITIES[label] for label in labels)
+        activities = tuple(LASTING[label] for label in labels)
         with np.errstate(invalid="ignore"):  # a spatial contact at rest has no direction of slip
             scales = scales_of(dynamics, terms, q, v, t=t)
             directed = with_limits(dynamics, terms, scales, sides=sides or {}, tolerances=Tolerances())

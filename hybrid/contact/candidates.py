@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
+from hybrid.contact.activity import Activity
 from hybrid.contact.conditions import (
     Scale,
     ScaledProblem,
@@ -37,6 +38,17 @@ FEW_MODES = 16
 
 NO_FORCES = "the equations of the mode have a solution"
 """What a mode violates whose equations no forces meet."""
+
+
+LASTING = {
+    ContactMode.FREE: Activity.OPEN,
+    ContactMode.CLOSED: Activity.FRICTIONLESS,
+    ContactMode.STICK: Activity.RESTING,
+    ContactMode.SLIDE_PLUS: Activity.SLIPPING_PLUS,
+    ContactMode.SLIDE_MINUS: Activity.SLIPPING_MINUS,
+    ContactMode.SLIDE: Activity.SLIPPING,
+}
+"""What a force element does while a mode lasts."""
 
 
 class CandidateStatus(Enum):

@@ -320,18 +320,20 @@ def least_determinant(problem: ContactProblem) -> float | None:
     """
     if not any(element.normal is not None and element.tangential for element in problem.elements):
         return math.inf
-    modes = [_linear_modes(problem, element) for element in problem.elements]
+    units = mobility_units(problem)
+    held = problem.G * np.outer(units, units)
+    modes = [_linear_modes(problem, element, units, held[list(element.rows)]) for element in problem.elements]
     if math.prod(map(len, modes)) > _MOST_MODES:
         return None
     together = np.array([np.concatenate(picked) for picked in itertools.product(*modes)])
     return float(np.min(np.linalg.det(together)))
 
 
-def _linear_modes(problem: ContactProblem, element: ActiveElement) -> list[NDArray[np.float64]]:
-    """Equations of the forces of a force element in each mode, (its rows, r), transposed, in units of mobility."""
-    units, rows, tangential = mobility_units(problem), list(element.rows), list(element.tangential)
-    held = (problem.G * np.outer(units, units))[rows]
-    given = np.eye(problem.n_rows)[rows]
+def _linear_modes(
+    problem: ContactProblem, element: ActiveElement, units: NDArray[np.float64], held: NDArray[np.float64]
+) -> list[NDArray[np.float64]]:
+    """Equations of the forces of a force element in each mode, (its rows, r), transposed; ``held`` where it sticks."""
+    tangential, given = list(element.tangential), np.eye(problem.n_rows)[list(element.rows)]
     modes = [] if element.kind is ElementKind.BILATERAL else [given]
     if element.normal is not None:
         for way in _ways(problem, element):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
-from hybrid.contact.candidates import CandidateStatus, all_candidates, candidate, mode_of
+from hybrid.contact.candidates import LASTING, CandidateStatus, all_candidates, candidate, mode_of
 from hybrid.contact.conditions import all_tied, problem_scale
 from hybrid.contact.families import family_accelerates_alike
 from hybrid.contact.guards import GuardKind
@@ -369,7 +369,7 @@ def continued_beside_others(context: Context, arc: Arc, followed: FollowedArc, w
 
 def _others_beside(context: Context, arc: Arc, followed: FollowedArc, sticking: frozenset[str]) -> str | None:
     dynamics, mode = context.dynamics, arc.mode
-    activities = tuple(_ACTIVITIES[mode[name]] for name in element_names(dynamics))
+    activities = tuple(LASTING[mode[name]] for name in element_names(dynamics))
 
     def posed(t: float, q: Array, v: Array) -> ContactProblem:
         terms = context.terms(t, q, v)
@@ -391,14 +391,6 @@ def _others_beside(context: Context, arc: Arc, followed: FollowedArc, sticking: 
 
 
 _INSTANTS = 8  # of an arc of few elements; of others, whose verdicts take longer, its last step
-_ACTIVITIES = {
-    ContactMode.FREE: Activity.OPEN,
-    ContactMode.CLOSED: Activity.FRICTIONLESS,
-    ContactMode.STICK: Activity.RESTING,
-    ContactMode.SLIDE_PLUS: Activity.SLIPPING_PLUS,
-    ContactMode.SLIDE_MINUS: Activity.SLIPPING_MINUS,
-    ContactMode.SLIDE: Activity.SLIPPING,
-}
 _NOISE = ROUNDING  # relative to the guard's values over a trial step; forces have about 1e-14 of rounding
 _DISTINCT = 4.0  # roundings by which an inequality must differ from zero
 _SOON: Array = np.concatenate([[0.0], 2.0 ** np.arange(-30, 1)])

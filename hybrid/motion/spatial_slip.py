@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.activity import Activity
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.table import ElementMode, spatial_slides
+from hybrid.dynamics.arithmetic import unit_vectors
 from hybrid.motion.arguments import FINE
 from hybrid.motion.numeric import Reference
 from hybrid.motion.steps import Step, step_along
@@ -76,12 +77,11 @@ def beginnings(
     for name, acceleration in branch.contact_acceleration.items():
         friction = -np.array(branch.lambda_T.get(name, ()))
         towards = np.array(sides.get(name, friction if friction.any() else acceleration.tangential))
-        size = float(np.linalg.norm(towards))
-        if len(towards) != 2 or size == 0.0:
+        if len(towards) != 2 or not towards.any():
             continue
         ends = activities[name] is Activity.SLIPPING and towards @ acceleration.tangential < 0.0
         if not ends:
-            found[name] = towards / size
+            found[name] = unit_vectors(towards)
     return found
 
 
@@ -223,7 +223,7 @@ def stop_of_slip(
     only once it is more than noise; until then, what it does along the direction in which it begins tells if it ends.
 
     Feet of one body that does not turn end together. Of slips so slow that decelerate to zero within so short a time,
-    none is told from zero where the first ends: what is left of the others has no direction to go on in.
+    none differs clearly from zero where the first ends: what is left of the others has no direction to go on in.
 
     Parameters
     ----------

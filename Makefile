@@ -11,6 +11,9 @@ WORKERS ?= 2
 N ?= 1000
 SEED ?= 1
 
+# Tests start many processes. Where compiled modules may not be kept, each of them compiles all of them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 AXE := 4.11.0
 

@@ -22,7 +22,9 @@ from hybrid.contact.solutions import (
 from hybrid.contact.verdict import COVER, ENUMERATION, Selection, Verdict, certified, crosscheck, doubts_of, margin_of
 from hybrid.dynamics.arithmetic import is_finite
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.kinks import load_jumps
 from hybrid.dynamics.pins import state_of
+from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.state import posture
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
@@ -301,8 +303,8 @@ def _verdict(
 
 
 def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selection:
-    """With what is to be said about the state itself: other positions of its pins, sides from which nothing slips."""
-    problem = selection.problem
+    """With what is to be said about the state itself: other positions of its pins, jumps, sides of no slip."""
+    problem, jumping = selection.problem, load_jumps(dynamics) if has_kinks(dynamics) else None
     others = tuple(f"the pins have another position: {posture(dynamics, q)}" for q in state.alternatives)
     given = [item for item in problem.elements if item.name in state.sides and item.direction is not None]
     fixed = tuple(
@@ -310,7 +312,9 @@ def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selecti
         for element in given
         if not can_slip(problem, element.name)
     )
-    return attrs.evolve(selection, notes=selection.notes + others + fixed) if others or fixed else selection
+    met = () if jumping is None else jumping.met(dynamics, state.q, state.v, state.t)
+    said = (*others, *fixed, *(jump.sentence for jump in met))
+    return attrs.evolve(selection, notes=selection.notes + said) if said else selection
 
 
 def _polygon_notes(problem: ContactProblem, branches: Sequence[Branch]) -> tuple[str, ...]:

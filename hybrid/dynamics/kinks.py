@@ -1,7 +1,8 @@
-"""Kinks of surfaces: where a gap or a rigid constraint is continuous, and its direction is not.
+"""Kinks of surfaces: where a gap or a rigid constraint is continuous, and its direction is not. Jumps of loads.
 
 A body that a surface guides over a kink meets it with a velocity: an impact, of which smooth equations know nothing.
 Where the slip of a surface jumps, as on a belt that is switched on, no force with a limit gives a body its velocity.
+Where a load jumps, its value at the jump itself, as ``sign(0) = 0``, is that of neither side.
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
-from hybrid.expressions import Builder, compile_kernel, roundings, switches
+from hybrid.expressions import Builder, compile_kernel, jacobian, roundings, switches, sympy_expressions
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
-    from hybrid.expressions import Kernel
+    from hybrid.expressions import Graph, Kernel
 
-__all__ = ["SurfaceKinks", "check_surfaces", "kink_at", "kink_sentence", "surface_kinks"]
+__all__ = [
+    "LoadJump",
+    "LoadJumps",
+    "SurfaceKinks",
+    "check_surfaces",
+    "kink_at",
+    "kink_sentence",
+    "load_jumps",
+    "surface_kinks",
+]
 
 Array = NDArray[np.float64]
 
@@ -170,6 +180,128 @@ def check_surfaces(dynamics: Dynamics, state: State, closed: NDArray[np.bool_]) 
     kinked = kink_at(dynamics, state.q, state.t, closed)
     if kinked is not None:
         raise ComputationError(f"{dynamics.name}: {kink_sentence(kinked)}")
+
+
+@attrs.frozen(eq=False)
+class LoadJump:
+    """A load that jumps at a state.
+
+    Attributes
+    ----------
+    coordinate : str
+        Whose generalized force it is.
+    quantity : str
+        What vanishes there, as a text.
+    slope : array, (2n,)
+        Its derivative with respect to ``(q, v)``.
+    rate : float
+        Its derivative with respect to time.
+    """
+
+    coordinate: str
+    quantity: str
+    slope: Array
+    rate: float
+
+    @property
+    def sentence(self) -> str:
+        """What a verdict there rests on."""
+        return (
+            f"the load of {self.coordinate} jumps where {self.quantity} = 0, as here: it is taken at the jump itself, "
+            "and beside it other modes may hold"
+        )
+
+
+@attrs.frozen(eq=False)
+class LoadJumps:
+    """Quantities at whose zeros loads jump; made by :func:`load_jumps`.
+
+    Attributes
+    ----------
+    coordinates : tuple of str, length z
+        Whose generalized force jumps.
+    """
+
+    coordinates: tuple[str, ...]
+    _graph: Graph = attrs.field(repr=False)
+    _quantities: tuple[int, ...] = attrs.field(repr=False)
+    _kernel: Kernel = attrs.field(repr=False)
+
+    def met(self, dynamics: Dynamics, q: Array, v: Array, t: float, errors: Array | float = 0.0) -> list[LoadJump]:
+        """The loads that jump at a state.
+
+        Parameters
+        ----------
+        dynamics : Dynamics
+        q, v : array, (n,)
+        t : float
+        errors : array, (2n,), optional
+            How far off the state may be; its rounding counts in any case.
+
+        Returns
+        -------
+        list of LoadJump
+        """
+        with np.errstate(all="ignore"):
+            found = self._kernel(dynamics.kernel_arguments(q, v, t))
+        slopes = found["slopes"].reshape(len(self.coordinates), -1)
+        near = _ROUNDED * found["roundings"] + np.abs(slopes[:, :-1]) @ np.broadcast_to(errors, 2 * len(q))
+        places = np.flatnonzero((np.abs(found["values"]) <= near) & (found["changes"] != 0.0)).tolist()
+        texts = sympy_expressions(self._graph, [self._quantities[place] for place in places]) if places else []
+        return [
+            LoadJump(self.coordinates[place], str(text), slopes[place, :-1], float(slopes[place, -1]))
+            for place, text in zip(places, texts, strict=True)
+        ]
+
+
+def load_jumps(dynamics: Dynamics) -> LoadJumps | None:
+    """Where the loads of a mechanism jump.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    LoadJumps or None
+        None where no load jumps, as none of ``v*abs(v)`` does.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive, mechanism_from_toml
+    >>> text = mechanisms.path("bouncing_ball").read_text(encoding="utf-8")
+    >>> load_jumps(derive(mechanism_from_toml(text + '[forces]\\ny = "-y_dot*abs(y_dot)"'))) is None
+    True
+    >>> ball = derive(mechanism_from_toml(text + '[forces]\\ny = "2 - sign(y_dot)"'))
+    >>> [jump.quantity for jump in load_jumps(ball).met(ball, np.ones(1), np.zeros(1), 0.0)]
+    ['y_dot']
+    """
+    return dynamics.once(_load_jumps)
+
+
+def _load_jumps(dynamics: Dynamics) -> LoadJumps | None:
+    equations = dynamics.equations
+    build = Builder(equations.graph)
+    found = [
+        (coordinate, switch.quantity, build.replaced(switch.weight, {switch.quantity: build.number(0)}))
+        for coordinate, load in zip(dynamics.mechanism.coordinates, equations.h.tolist(), strict=True)
+        for switch in switches(build, [load])
+        if switch.is_jump
+    ]
+    found = [item for item in found if build.value(item[2]) != 0]
+    if not found:
+        return None
+    coordinates, quantities, changes = zip(*found, strict=True)
+    asked = {
+        "values": quantities,
+        "changes": changes,
+        "roundings": roundings(build, quantities),
+        "slopes": jacobian(build, np.array(quantities), equations.state).ravel(),
+    }
+    graph = build.graph()
+    kernel = compile_kernel(graph, {name: np.array(nodes) for name, nodes in asked.items()}, equations.arguments)
+    return LoadJumps(coordinates, graph, quantities, kernel)
 
 
 def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:

@@ -354,7 +354,7 @@ def _is_explicit(dynamics: Dynamics, positions: tuple[str, ...]) -> bool:
 
 
 def has_kinks(dynamics: Dynamics) -> bool:
-    """Whether a function with a kink or a jump is in a gap or a rigid constraint, or a jump in a slip, as in few.
+    """Whether a kink or a jump is in a gap or a rigid constraint, or a jump in a slip or a load, as in few.
 
     Parameters
     ----------
@@ -369,11 +369,11 @@ def has_kinks(dynamics: Dynamics) -> bool:
 
 
 def _has_kinks(dynamics: Dynamics) -> bool:
-    equations = dynamics.equations
-    graph = equations.graph
-    places = graph.needed([*equations.gap, *equations.constraint])
+    equations, graph = dynamics.equations, dynamics.equations.graph
+    places, loads = graph.needed([*equations.gap, *equations.constraint]), graph.needed(equations.h)
     bends = any(fact and fact.bends for fact in (FUNCTIONS.get(graph.operations[node]) for node in places))
-    return bends or any(_may_jump(graph, node) for node in {*places, *graph.needed(equations.slip)})
+    jumps = any(fact and fact.jumps for fact in (FUNCTIONS.get(graph.operations[node]) for node in loads))
+    return bends or jumps or any(_may_jump(graph, node) for node in {*places, *graph.needed(equations.slip)})
 
 
 def _may_jump(graph: Graph, node: int) -> bool:

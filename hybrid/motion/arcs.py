@@ -179,6 +179,7 @@ def follow(
     directions: Mapping[str, Array],
     progress: Callable[[float], None] | None = None,
     trial: Trial | None = None,
+    led_back: Callable[[float, Array], str | None] | None = None,
 ) -> FollowedArc:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
 
@@ -200,6 +201,8 @@ def follow(
         Called with the time after every step.
     trial : Trial, optional
         Of the same watch, where the first step has been made.
+    led_back : callable, optional
+        Which load's jump drives the motion back to a state; looked at now and then.
 
     Returns
     -------
@@ -228,6 +231,8 @@ def follow(
         while (followed := way.advance()) is None:
             if progress is not None:
                 progress(way.t)
+            if led_back is not None and len(way.steps) % _PATIENCE == 1 and led_back(way.t, way.y) is not None:
+                return way.held()
     except (KeyboardInterrupt, HybridError, ArithmeticError, ValueError) as error:
         return way.cut_short(error)
     return followed
@@ -353,6 +358,10 @@ class _Way:
         if begins and has_begun(watch, constraints, step, y):
             self._restart(watch.settings, step.end - step.start)
         return None
+
+    def held(self) -> FollowedArc:
+        """What was followed up to where a load drives the motion back to its jump."""
+        return self._followed(failure="")
 
     def cut_short(self, error: BaseException) -> FollowedArc:
         """What was followed up to where something was raised."""

@@ -15,7 +15,7 @@ from hybrid.contact.impacts.laws import AbstractRestitutionLaw
 from hybrid.contact.reduction import free_motion
 from hybrid.declaration import evaluate
 from hybrid.dynamics.equations import Reader
-from hybrid.dynamics.kinks import surface_kinks
+from hybrid.dynamics.kinks import load_jumps, surface_kinks
 from hybrid.dynamics.positions import has_kinks
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.expressions import Builder, compile_kernel, jacobian, roundings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
-    from hybrid.dynamics.kinks import SurfaceKinks
+    from hybrid.dynamics.kinks import LoadJumps, SurfaceKinks
     from hybrid.dynamics.scales import Scales
     from hybrid.expressions import Kernel
     from hybrid.motion.arguments import SelectionRule, Settings
@@ -220,6 +220,8 @@ class Context:
         Of coordinates and velocities, where they are known from having followed the motion before.
     rebounds : bool
         Whether impacts may give velocity back: not under a law whose coefficients are zero at every state.
+    jumps : LoadJumps or None
+        Where loads jump.
     """
 
     dynamics: Dynamics
@@ -231,6 +233,7 @@ class Context:
     singular: str = "stop"
     sizes: Array | None = None
     rebounds: bool = attrs.field(init=False, repr=False)
+    jumps: LoadJumps | None = attrs.field(init=False, repr=False)
     _flows: dict[Any, Flow] = attrs.field(factory=dict, repr=False)
     _reach: Array = attrs.field(init=False, repr=False)
     _taken: Array = attrs.field(init=False, repr=False)
@@ -247,6 +250,10 @@ class Context:
         mechanism, values = self.dynamics.mechanism, self.dynamics.values
         declared = [mechanism.expanded(contact.restitution) for contact in mechanism.contact]
         return any(not text.names <= values.keys() or evaluate(text, values) != 0.0 for text in declared)
+
+    @jumps.default
+    def _jumps_of_loads(self) -> LoadJumps | None:
+        return load_jumps(self.dynamics) if has_kinks(self.dynamics) else None
 
     @_reach.default
     def _none_yet(self) -> Array:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+_SHAKEN = 64.0  # errors of the integrator within which a motion that is led back to a jump goes to and fro
+_ASIDE = 4.0  # of those, what leads clearly beside the jump
 _FARTHER = 9.0  # times the time left: there A_s is ten times as large
 _NEARLY_SINGULAR = CLEAR  # smallest eigenvalue of the scaled mass matrix at which a failed step is blamed on it
 
@@ -71,7 +73,71 @@ def explain_failure(context: Context, flow: Flow, followed: FollowedArc) -> tupl
         rate = np.asarray(flow.derivative(followed.t, followed.y), dtype=float)
     if not np.isfinite(rate).all():
         return Termination.UNDEFINED, "the acceleration is not finite"
+    led = led_back(context, flow, followed.t, followed.y)
+    if led is not None:
+        return Termination.NOT_COMPUTED, led
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
+
+
+def jump_met(context: Context, t: float, y: Array) -> str | None:
+    """What is to be said where an arc begins at the jump of a load.
+
+    Parameters
+    ----------
+    context : Context
+    t : float
+    y : array, (2n,)
+
+    Returns
+    -------
+    str or None
+    """
+    if context.jumps is None:
+        return None
+    n = context.dynamics.n
+    met = context.jumps.met(context.dynamics, y[:n], y[n:], t)
+    return f"t = {t:.10g}: {met[0].sentence}" if met else None
+
+
+def led_back(context: Context, flow: Flow, t: float, y: Array) -> str | None:
+    """A phrase about the load that jumps at a state and drives the motion of a mode back there from both sides.
+
+    Equations whose right-hand side jumps have no solution beyond such a state (Filippov 1988, Differential Equations
+    with Discontinuous Righthand Sides, section 4).
+
+    Parameters
+    ----------
+    context : Context
+    flow : Flow
+        Of the mode.
+    t : float
+    y : array, (2n,)
+        Known as well as the integrator knows it.
+
+    Returns
+    -------
+    str or None
+    """
+    if context.jumps is None:
+        return None
+    n, settings = context.dynamics.n, context.settings
+    errors = _SHAKEN * (settings.atol * settings.sizes + settings.rtol * np.abs(y))
+    for jump in context.jumps.met(context.dynamics, y[:n], y[n:], t, errors):
+        towards = errors**2 * jump.slope
+        change = float(towards @ jump.slope)
+        if change == 0.0:  # it hangs on time alone, which goes on
+            continue
+        aside = _ASIDE * towards / np.sqrt(change)
+        motion = np.array([flow.derivative(t, y + side * aside) for side in (-1.0, 0.0, 1.0)])
+        rates = motion @ jump.slope + jump.rate
+        if not jump.slope[n:].any() and (np.abs(y[n:]) <= errors[n:]).all():  # from rest it moves by its acceleration
+            rates = motion[:, n:] @ jump.slope[:n]
+        if rates[2] < 0.0 < rates[0] and rates[1] != 0.0:  # where it is zero on the jump itself, it stays there
+            return (
+                f"the load of {jump.coordinate} jumps where {jump.quantity} = 0 and drives the motion back there from "
+                "either side: no motion beyond obeys these equations (dry friction is declared as a [[friction]])"
+            )
+    return None
 
 
 def negative_friction(fired: tuple[Guard, ...]) -> str:

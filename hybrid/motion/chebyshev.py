@@ -93,14 +93,14 @@ def evaluate(coefficients: Array, s: float | Array) -> Array:
 
     Parameters
     ----------
-    coefficients : array, (m,)
-        As of :func:`series`.
+    coefficients : array, (m, ...)
+        As of :func:`series`, one series or several side by side.
     s : float or array, (N,)
-        In [0, 1].
+        In [0, 1], or so near that the series still holds.
 
     Returns
     -------
-    array, () or (N,)
+    array, (...) or (..., N)
     """
     return np.asarray(chebyshev.chebval(2 * np.asarray(s) - 1, coefficients))
 
@@ -183,7 +183,9 @@ def _descend(
             crossed = bracketed(function, low + NODES * (high - low), values < -floor - _rounding(values))
             if crossed is not None:
                 return crossed
-        s = _descent_of(coefficients, order, floor + _rounding(values))
+        s = _descent_of(
+            lambda s: function(low + s * (high - low)), coefficients, order, start or 0.0, floor + _rounding(values)
+        )
         return None if s is None else low + s * (high - low)
     middle = (low + high) / 2
     for left, right, known in ((low, middle, start), (middle, high, None)):
@@ -271,14 +273,17 @@ def deflate(values: Array, start: float | None) -> tuple[int, Array]:
     return 2, (once - slope) / NODES
 
 
-def _descent_of(coefficients: Array, order: int, floor: float) -> float | None:
+def _descent_of(
+    function: Callable[[Array], Array], coefficients: Array, order: int, start: float, floor: float
+) -> float | None:
     points = np.concatenate([[0.0], np.sort((_zeros(coefficients) + 1) / 2), [1.0]])
-    middles = (points[1:] + points[:-1]) / 2
-    below = evaluate(coefficients, middles) * middles**order < -floor
-    if not below.any():
-        end = float(evaluate(coefficients, 1.0))
-        return float(points[-2]) if end < -floor and len(points) > 2 else None
-    return float(points[int(np.argmax(below))])
+    places = np.append((points[1:] + points[:-1]) / 2, 1.0)
+    below = evaluate(coefficients, places) * places**order < -floor
+    if below.any():  # the series of a double zero or a kink may fall where the function itself does not
+        below[below] = function(places[below]) < min(start, 0.0)
+    if not below.any() or (len(points) == 2 and not below[0]):
+        return None
+    return float(points[min(int(np.argmax(below)), len(points) - 2)])
 
 
 def _zeros(coefficients: Array) -> Array:

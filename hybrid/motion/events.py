@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.guards import USERS, Guard, GuardKind, outer_guard
-from hybrid.motion.chebyshev import NODES, bracketed, excludes_zero, first_descent, halved
+from hybrid.motion.chebyshev import NODES, bracketed, evaluate, excludes_zero, first_descent, halved
 from hybrid.motion.steps import PLACES, Step, Stepper, end_at, resampled
-from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, NOTHING
+from hybrid.tolerances import AGREEING, CLEAR, FINE_STEP, INTEGRATED, LONG_STEP, NOTHING
 
 if TYPE_CHECKING:
     from hybrid.motion.arguments import Settings
@@ -277,7 +277,7 @@ def first_event(
         return last, tuple(g for at, g in enumerate(watch.guards) if at == which or past[at] < -sizes[at])
     slopes = watch.slopes(step, s) if step.end > step.start else np.zeros(len(watch.guards))
     last = _polished(watch, step, which, s, float(slopes[which])) if repeats else resampled(step, t)
-    return last, _fired_together(watch, last, which, slopes, step.end - step.start, np.abs(values).max(axis=1))
+    return last, _fired_together(watch, step, last, which, slopes, np.abs(values).max(axis=1))
 
 
 class _Fall(IntEnum):
@@ -407,18 +407,22 @@ def _past_jump(watch: Watch, step: Step, position: int, t: float) -> Step:
         width *= 2.0
 
 
-def _fired_together(
-    watch: Watch, last: Step, which: int, slopes: Array, duration: float, sizes: Array
-) -> tuple[Guard, ...]:
+def _fired_together(watch: Watch, step: Step, last: Step, which: int, slopes: Array, sizes: Array) -> tuple[Guard, ...]:
     """The guard that fires, and those whose tangents fall to zero at once.
 
     Where a spatial slip ends its direction is rounding, and so is the rate of what depends on it: a guard that is not
-    yet less than half of its largest value (in ``sizes``) is not about to vanish.
+    yet less than half of its largest value (in ``sizes``) is not about to vanish. At a double zero the tangent is
+    rounding, too: of the user's functions only those that are below zero soon after the event fire with it.
     """
     values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
+    duration = step.end - step.start
     limits = np.minimum(-slopes * _TOGETHER * max(abs(last.end), duration), sizes / 2)
-    return tuple(
-        guard
-        for position, guard in enumerate(watch.guards)
-        if position == which or (slopes[position] < 0 and values[position] <= limits[position])
-    )
+    together = (slopes < 0) & (values <= limits)
+    together[which] = True
+    users = [at for at in np.flatnonzero(together).tolist() if at != which and watch.guards[at].kind in USERS]
+    if users:
+        soon = np.array([(last.end - step.start) / duration + LONG_STEP if duration > 0 else 0.0])
+        # by the series itself, which goes on where the step ends
+        beyond = watch.values(step.time(soon), evaluate(step.coefficients, soon))[:, 0]
+        together[users] = [beyond[at] < -watch.floors.get(at, 0.0) for at in users]
+    return tuple(guard for guard, fires in zip(watch.guards, together.tolist(), strict=True) if fires)

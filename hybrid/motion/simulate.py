@@ -69,10 +69,10 @@ def simulate(
     rule : SelectionRule, optional
         Decides where the rigid problem has no or several answers; by default the motion ends there and says so.
     until : str, optional
-        An expression of coordinates, velocities and ``t`` whose first change of sign ends the motion; it need not
-        change it where it vanishes with a gap that closes or a slip that ends.
+        An expression of coordinates, velocities and ``t`` whose first change of sign ends the motion; where a gap
+        closes or a slip ends, also one that would come if the motion did not turn there.
     watch : mapping of str to str, optional
-        Expressions by name; each change of sign is recorded as an event.
+        Expressions by name; each change of sign is recorded as an event, a double zero is none.
     settings : Settings, optional
     singular : {"stop", "smooth"} or ElasticRealisation
         What to do where rigid constraints become dependent and branches of motion meet: end there with a list of the

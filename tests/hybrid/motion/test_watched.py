@@ -229,3 +229,67 @@ def test_zeros_of_a_function_that_vanishes_with_the_gap_are_those_of_its_other_f
     assert motion.termination is Termination.END_TIME
     found = [event.t for event in motion.events if event.kind is EventKind.WATCH]
     assert found == pytest.approx(np.pi / om * np.arange(1, int(t_end * om / np.pi) + 1), abs=1e-9)
+
+
+FLIGHT = 2 * REBOUND / 9.81
+UP = REBOUND / 9.81 - np.sqrt((REBOUND / 9.81) ** 2 - 2 * 0.5 / 9.81)
+SLIP_ENDS = np.pi / 5  # half a period of the mass on its spring, which then slips back; again after another half
+SHIFT = 0.3 * 9.81 * 2 / 50  # of the middle of its oscillation by the friction
+BESIDE = {  # a motion and the simple zeros of a function of it
+    "y - 0.5": ("ball", [HALF_WAY, LANDING + UP, LANDING + FLIGHT - UP]),
+    "t - 0.7": ("ball", [0.7]),
+    "y_dot": ("ball", [LANDING, LANDING + FLIGHT / 2, LANDING + FLIGHT]),
+    "x - 0.1": ("mass", [np.arccos((0.1 - SHIFT) / (0.5 - SHIFT)) / 5]),
+    "x_dot": ("mass", [SLIP_ENDS, 2 * SLIP_ENDS]),
+}
+EVEN = ["({})**2", "-({})**2", "({})*({}) + t*({})**2", "({})**4", "abs({})"]
+ODD = {"{}": 1e-11, "-2*({})": 1e-11, "({})*(t + 1)": 1e-11, "({})**3": 3e-6}  # cubed it is lost in rounding around
+
+
+@pytest.fixture(scope="module")
+def beside():
+    mass = derive(mechanisms.load("coulomb_oscillator"))
+    ways = {
+        "ball": (derive(mechanisms.load("bouncing_ball")), State([1.0], [0.0])),
+        "mass": (mass, solve_state(mass, {"x": 0.5, "x_dot": 0})),
+    }
+
+    def follow(way, *texts, **how):
+        dynamics, start = ways[way]
+        watch = {text: text for text in texts}
+        return simulate(dynamics, start, t_end=1.26, law=NewtonImpact(), watch=watch, **how)
+
+    return follow
+
+
+@pytest.mark.parametrize("function", BESIDE)
+def test_what_is_recorded_of_a_function_does_not_depend_on_what_else_is(beside, function):
+    way, zeros = BESIDE[function]
+    odd = {form.replace("{}", function): allowed for form, allowed in ODD.items()}
+    even = [form.replace("{}", function) for form in EVEN]
+    groups = [*([text] for text in (*odd, *even)), *([text, function] for text in even), [*odd, *even], [*even, *odd]]
+    plain = beside(way)
+    for texts in groups:
+        motion = beside(way, *texts)
+        assert motion.t == plain.t
+        np.testing.assert_allclose(motion.q, plain.q, rtol=0, atol=1e-11)
+        for text in texts:
+            found = [event.t for event in motion.events if text in event.elements]
+            np.testing.assert_allclose(found, zeros if text in odd else [], rtol=0, atol=odd.get(text, 0.0))
+
+
+@pytest.mark.parametrize("function", BESIDE)
+@pytest.mark.parametrize("form", EVEN)
+def test_a_double_zero_ends_no_motion_whatever_is_recorded(beside, function, form):
+    way, _ = BESIDE[function]
+    until = form.replace("{}", function)
+    for texts in ([], [function], [function, until]):
+        assert beside(way, *texts, until=until).termination is Termination.END_TIME
+
+
+def test_a_double_zero_in_a_short_bounce_is_none_either():
+    # bounces of microseconds, before their accumulation, begin with the rounding of an impact
+    ball = derive(mechanisms.load("bouncing_ball"))
+    watch = {"v": "y_dot", "square": "y_dot*y_dot", "size": "abs(y_dot)", "height": "y*y"}
+    motion = simulate(ball, State([0.14098883161799503], [-1.0]), t_end=3.0, law=NewtonImpact(), watch=watch)
+    assert {name for event in motion.events for name in event.elements} == {"floor", "v"}

@@ -45,8 +45,9 @@ class RegionMap(AbstractDisplayed):
     region : array of uint16, (n0, n1)
         Index into ``regions``; meaningless where the verdict is ``MISSING``.
     regions : tuple of str
-        The labels of all modes that are consistent in a cell, sorted and joined by bars; ``none`` without any,
-        ``undecided`` where the verdict is.
+        The labels of the modes that are consistent in a cell, sorted and joined by bars; ``none`` without any,
+        ``undecided`` where the verdict is. One stands for a set of forces, though others hold at its edges; followed by
+        ``(indeterminate)``, for several accelerations.
     verdict_fractions, mode_fractions : mapping of str to float
         Shares of the computed cells, which are areas by the midpoint rule, by name of the verdict and by region;
         largest first.

@@ -135,7 +135,7 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         if is_absent:
             yield f"{key}: proved absent, in the closed box."
         elif is_absent is None:
-            yield f"{key}: neither met nor proved absent."
+            yield f"{key}: neither met nor proved absent, in the closed box."
         else:
             at = ", ".join(f"{name} = {value!r}" for name, value in answer["witness"][key]["at"].items())
             yield f"{key}: met at {at}."
@@ -146,4 +146,4 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 def _reason(reason: Mapping[str, Any]) -> str:
     box = ", ".join(f"{name} from {number(low)} to {number(high)}" for name, (low, high) in reason["box"].items())
-    return f"Open in {reason['share']:.3g} of the volume: {reason['because']}, as in the box {box}."
+    return f"Open in boxes with {reason['share']:.3g} of the volume: {reason['because']}, as in the box {box}."

@@ -31,7 +31,7 @@ CLOSED_KEYS = ("INCONSISTENT", "INDETERMINATE", "HYPERSTATIC")
 _MOST_UNKNOWN = 5  # functions without a sign of which all combinations are looked at
 MAX_PATTERNS = 1 << _MOST_UNKNOWN
 _MOST_ZEROS = 4  # of which also those with zeros are
-_UNKNOWN = 2
+UNKNOWN = 2
 _ROUNDING = SUMMED  # of shares between 0 and 1, from some ten operations
 # Numbers of reasons why too little is known of a box: three tell boundaries apart, required clauses are last.
 TOO_MANY, WITH_ZEROS, KNOWN, UNDEFINED, NO_POSTURE, AT_BOUNDARY, FIRST_REQUIRED = 1, 2, 3, 4, 5, 6, 9
@@ -66,7 +66,7 @@ class NumberedConditions(NamedTuple):
 
 @rigorous
 def _write_signs(clauses: Codes, chosen: Codes, signs: Codes, of: Codes) -> None:
-    """Signs of some products of functions, ``_UNKNOWN`` where one has none."""
+    """Signs of some products of functions, ``UNKNOWN`` where one has none."""
     for clause in chosen:
         found = clauses[clause, 0]
         for place in range(1, clauses.shape[1]):
@@ -76,13 +76,13 @@ def _write_signs(clauses: Codes, chosen: Codes, signs: Codes, of: Codes) -> None
             if sign == 0:
                 found = 0
                 break
-            found = _UNKNOWN if sign == _UNKNOWN or found == _UNKNOWN else found * sign
+            found = UNKNOWN if sign == UNKNOWN or found == UNKNOWN else found * sign
         of[clause] = found
 
 
 @rigorous
 def _mode_status(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
-    """1 for a mode whose conditions hold, -1 for one of which one fails, else 0 or ``_UNKNOWN``.
+    """1 for a mode whose conditions hold, -1 for one of which one fails, else 0 or ``UNKNOWN``.
 
     It is 0 where nothing fails and something vanishes, and 3 where its equations are singular and may have a set of
     solutions.
@@ -98,19 +98,19 @@ def _mode_status(modes: Codes, roles: Codes, mode: int, of: Codes) -> int:
                 return -1
         else:
             all_vanish, has_load = all_vanish and sign == 0, has_load or sign in (-1, 1)
-            if sign != _UNKNOWN and divisor != _UNKNOWN:
+            if sign != UNKNOWN and divisor != UNKNOWN:
                 sign *= divisor
             elif sign != 0:
-                sign = _UNKNOWN
+                sign = UNKNOWN
             if sign == -1:
                 return -1
-        if sign == _UNKNOWN:
-            found = _UNKNOWN
-        elif sign == 0 and found != _UNKNOWN:
+        if sign == UNKNOWN:
+            found = UNKNOWN
+        elif sign == 0 and found != UNKNOWN:
             found = 0
     if divisor == 0:
-        return 3 if all_vanish else -1 if has_load else _UNKNOWN
-    return _UNKNOWN if divisor == _UNKNOWN else found
+        return 3 if all_vanish else -1 if has_load else UNKNOWN
+    return UNKNOWN if divisor == UNKNOWN else found
 
 
 @rigorous
@@ -202,7 +202,7 @@ def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes
     count, has_certain = 0, False
     is_open[:] = False
     for gate in gates:
-        is_open[gate] = of[gate] == _UNKNOWN
+        is_open[gate] = of[gate] == UNKNOWN
     for mode in range(modes.shape[0]):
         found = _mode_status(modes, roles, mode, of)
         if found == 1:
@@ -211,10 +211,10 @@ def _mark_open(gates: Codes, modes: Codes, roles: Codes, of: Codes, alive: Codes
             alive[count] = mode
             count += 1
             for clause in modes[mode]:
-                if clause >= 0 and of[clause] == _UNKNOWN:
+                if clause >= 0 and of[clause] == UNKNOWN:
                     is_open[clause] = True
         for place in range(2, modes.shape[1]):
-            if roles[mode, place] == 0 and of[modes[mode, place]] == _UNKNOWN:
+            if roles[mode, place] == 0 and of[modes[mode, place]] == UNKNOWN:
                 is_open[modes[mode, place]] = True
     return count, has_certain
 
@@ -230,7 +230,7 @@ def _list_open(clauses: Codes, is_open: Marks, signs: Codes, open_: Codes, unkno
         count += 1
         for place in range(1, clauses.shape[1]):
             f = clauses[clause, place]
-            if f >= 0 and signs[f] == _UNKNOWN:
+            if f >= 0 and signs[f] == UNKNOWN:
                 is_new = True
                 for other in unknown[:n_unknown]:
                     is_new = is_new and other != f
@@ -242,19 +242,20 @@ def _list_open(clauses: Codes, is_open: Marks, signs: Codes, open_: Codes, unkno
 
 @rigorous
 def _least_gate(gates: Codes, of: Codes) -> int:
-    """-1 where a contact penetrates for certain, 1 where none can, else ``_UNKNOWN``."""
+    """-1 where a contact penetrates for certain, 1 where none can, else ``UNKNOWN``."""
     found = 1
     for gate in gates:
         if of[gate] == -1:
             return -1
         if of[gate] != 1:
-            found = _UNKNOWN
+            found = UNKNOWN
     return found
 
 
 @rigorous
 def bound_boxes(
     shares: Batch,
+    closed: Codes,
     zeros: Codes,
     required: Codes,
     gates: Codes,
@@ -276,8 +277,10 @@ def bound_boxes(
     ----------
     shares : array, (N, f, 2)
         Bounds of the share in which each function is positive.
+    closed : array of int64, (N, f)
+        Sign of each function in the closed box, or ``UNKNOWN``.
     zeros : array of int64, (N, f)
-        1 for a function whose zeros may fill a part of the box, 2 for one whose zeros fill it.
+        Not 0 for a function whose zeros may fill a part of the box.
     required, gates, labels, modes, roles, clauses, same : array
         As :class:`NumberedConditions` has them; a class among arguments would be named in what the compiler keeps.
     codes : array of int64, (N, MAX_PATTERNS)
@@ -291,8 +294,7 @@ def bound_boxes(
     hangs : array of bool, (N, f)
         Overwritten: functions without a sign on which the sets hang.
     unmet : array of int64, (N,)
-        Overwritten: the reason why nothing is known, else 0. That of a required clause is negative where the clause is
-        proved not to be positive.
+        Overwritten: why nothing is known, else 0; negative where a required clause is proved not to be positive.
 
     Returns
     -------
@@ -307,11 +309,8 @@ def bound_boxes(
     for n in range(shares.shape[0]):
         is_like_before = n > 0
         for f in range(n_functions):
-            sign = 1 if shares[n, f, 0] == 1.0 else -1 if shares[n, f, 1] == 0.0 else _UNKNOWN
-            if zeros[n, f] == 2:
-                sign = 0
-            is_like_before = is_like_before and sign == before[f]
-            before[f] = sign
+            is_like_before = is_like_before and closed[n, f] == before[f]
+            before[f] = closed[n, f]
         if not is_like_before:  # what follows hangs on the signs alone
             signs[:], verdicts[:] = before, True
             _write_signs(clauses, all_, signs, of)
@@ -383,7 +382,7 @@ def _set_of(
     code, count, n_labels = 0, 0, 0
     for mode in alive:
         found = _mode_status(modes, roles, mode, of)
-        if found >= _UNKNOWN:
+        if found >= UNKNOWN:
             return -1
         if found in (0, 1):
             room[0, count] = mode
@@ -430,6 +429,8 @@ def _collect_sets(
             high = shares[f, 1] if sign == 1 else 1.0 - shares[f, 0] if sign == -1 else shares[f, 1] - shares[f, 0]
             least += low - 1.0
             most = min(most, high)
+        if most == 0.0:  # states without volume
+            continue
         least = max(0.0, least - _ROUNDING * (unknown.shape[0] > 0))
         _write_signs(clauses, open_, signs, of)
         code, place = _set_of(gates, labels, modes, roles, same, alive, of, room), 0
@@ -442,9 +443,8 @@ def _collect_sets(
             count += 1
         bounds[place, 0] += least
         bounds[place, 1] += most
-    for place in range(count):
-        bounds[place, 0] = min(1.0, bounds[place, 0])
-        bounds[place, 1] = min(1.0, bounds[place, 1] + _ROUNDING * (count > 1))
+    bounds[:count, 0] = np.minimum(1.0, bounds[:count, 0])
+    bounds[:count, 1] = np.minimum(1.0, bounds[:count, 1] + _ROUNDING * (count > 1))
     if count == 1:
         bounds[0, 0] = 1.0
     return count

@@ -17,6 +17,7 @@ from hybrid.analysis.certified.bounds import (
     MAX_PATTERNS,
     NO_POSTURE,
     UNDEFINED,
+    UNKNOWN,
     UNREACHABLE,
     WITH_ZEROS,
     NumberedConditions,
@@ -44,7 +45,7 @@ _REASONS = (
     "a function is undefined, or jumps",
     "the branch of postures is not proved to exist, or to be the only one nearby",
     "a sign is open, on or beside a boundary of regions",
-    "a slip or a gap vanishes, where other modes hold",
+    "a slip or a gap vanishes on a set without volume, where other modes hold",
     "the equations of a mode without load are singular, where it has many solutions",
 )
 
@@ -130,7 +131,9 @@ class BoxReader:
         """Bounds for boxes (N, k, 2), with what is known (N, m, 3) of coordinates without a closed form."""
         u, inner, is_proved = self.postures.enclosed(boxes, inner)
         states = np.concatenate([boxes, u], axis=1)
-        shares, bends, is_broken, zeros, steep = self._shares(self.values, self.slopes, boxes, states, inner, is_proved)
+        shares, bends, is_broken, zeros, steep, side = self._shares(
+            self.values, self.slopes, boxes, states, inner, is_proved
+        )
         open_ = np.flatnonzero((shares[:, self.needed, 0] != 1.0).any(axis=1))
         if len(open_):  # without what else is undefined there
             own, own_bends, *_ = self._shares(*self.needs, boxes[open_], states[open_], inner[open_], is_proved[open_])
@@ -143,7 +146,11 @@ class BoxReader:
         possible = np.zeros((n, len(CLOSED_KEYS)), dtype=np.bool_)
         hangs, why = np.zeros(zeros.shape, dtype=np.bool_), np.zeros(n, dtype=np.int64)
         zeros[:, ~self.may_vanish] = 0
-        bound_boxes(shares, zeros, *self.conditions, codes, bounds, counts, possible, hangs, why)
+        signs = np.where(shares[..., 0] == 1.0, 1, np.where(shares[..., 1] == 0.0, -1, UNKNOWN))
+        signs[zeros == 2] = 0
+        is_edge = (signs == UNKNOWN) & (zeros == 0) & (side != 0) & ~is_broken[:, None]
+        shares[is_edge] = (side[is_edge] > 0)[:, None]  # its zeros have no volume
+        bound_boxes(shares, signs, zeros, *self.conditions, codes, bounds, counts, possible, hangs, why)
         across = (steep | ~(hangs & (zeros == 0))[..., None]).all(axis=1) & (counts != 0)[:, None]
         why[((why == 0) | (why == WITH_ZEROS)) & is_broken & (counts != 1)] = UNDEFINED
         if not is_proved.all():
@@ -158,10 +165,11 @@ class BoxReader:
 
     def _shares(
         self, tape: Tape, slope_tape: Tape, boxes: Array, states: Array, inner: Array, is_proved: NDArray[np.bool_]
-    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[Array, Array, NDArray[np.bool_], NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
         """Bounds of the shares of boxes in which functions are positive; how slopes vary; where something jumps.
 
-        And 1 where zeros may fill a part of a box, as no slope has a sign; 2 where they fill it; which slopes have one.
+        And 1 where zeros may fill a part of a box, as no slope has a sign; 2 where they fill it; which slopes have one;
+        1 where a function is nowhere negative, -1 where it is nowhere positive.
         """
         values, broken = tape(states)
         values[~is_proved] = (-np.inf, np.inf)
@@ -171,9 +179,10 @@ class BoxReader:
         bends = np.full((n, self.n_axes), np.nan)
         zeros = np.where((values == 0.0).all(axis=-1), 2, np.where(shares[..., 0] != shares[..., 1], 1, 0))
         steep = np.zeros((n, n_functions, self.n_axes), dtype=np.bool_)
+        side = (values[..., 0] >= 0.0).astype(np.int64) - (values[..., 1] <= 0.0)
         open_ = np.flatnonzero(zeros.any(axis=-1))
         if not len(open_):
-            return shares, bends, broken, zeros, steep
+            return shares, bends, broken, zeros, steep, side
         centres = (boxes[open_, :, 0] + boxes[open_, :, 1]) / 2
         at_centres, is_met = self._at_points(tape, centres, inner[open_])
         slopes, broken_slopes = slope_tape(states[open_])
@@ -190,7 +199,7 @@ class BoxReader:
         has_sign = (slopes > 0.0).all(axis=-1) | (slopes < 0.0).all(axis=-1)
         steep[open_] = has_sign & ~is_broken[:, None, None]
         zeros[open_] *= is_open & ~steep[open_].any(axis=-1)
-        return shares, bends, broken, zeros, steep
+        return shares, bends, broken, zeros, steep, side
 
     def _at_points(self, tape: Tape, points: Array, inner: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Enclosures of the functions at values of the axes (N, k), and where the posture there is proved."""

@@ -49,7 +49,7 @@ class Reason:
     because : str
         What is the case in them, or could not be excluded.
     share : float
-        Of the whole box.
+        Of the whole box that the boxes have, even where only states without volume are open.
     box : mapping of str to pair of float
         The largest of them.
     """

@@ -72,7 +72,7 @@ def test_a_function_without_a_value_is_the_reason(tmp_path):
     ("axes", "because"),
     [
         (["phi=0:pi", "mu=0:4/3"], "a sign is open, on or beside a boundary of regions"),
-        (["phi=0:pi", "slip.tip=-1:1"], "a slip or a gap vanishes, where other modes hold"),
+        (["phi=0:pi", "slip.tip=-1:1"], "a slip or a gap vanishes on a set without volume, where other modes hold"),
     ],
 )
 def test_a_complete_map_says_why_a_verdict_is_neither_absent_nor_met(axes, because):
@@ -129,3 +129,20 @@ def test_a_slip_that_vanishes_everywhere_is_rest_or_refused(name, axes, pins):
         assert "without friction" in str(error) or "vanish" in str(error)
     else:
         assert {branch.mode.label, "undecided"} & set(found.regions)  # what is not listed has no more than undecided
+
+
+def test_a_slip_that_vanishes_at_the_end_of_boxes_takes_nothing_from_the_shares():
+    """Friction below 4/3 leaves one mode for either direction; where nothing slides the rod sticks."""
+    found = certified(dynamics_of("rod_on_incline"), ["phi=1.2:1.4", "slip.tip=-1:1"], {"phi_dot": 0})
+    assert set(found.regions) == {"slide+", "slide-"} and found.undecided == 0.0 and found.complete
+    for low, high in found.regions.values():
+        assert low <= 0.5 <= high
+    sides = [list(found.regions)[number] for number in found.region]
+    assert [box[1].tolist() for box in found.parts[[sides.index("slide-"), sides.index("slide+")]]] == [[-1, 0], [0, 1]]
+    assert set(found.absent.values()) == {None}  # of the closed box, in which other modes hold, too
+    assert sliced(found, {"slip.tip": 0.0}).regions["undecided"][1] == pytest.approx(1.0)
+
+
+def test_a_gap_that_vanishes_at_the_end_of_boxes_takes_nothing_from_the_shares():
+    found = certified(dynamics_of("bouncing_ball"), ["y=0:1", "y_dot=-1:1"], {})
+    assert set(found.regions) == {"free"} and found.regions["free"][0] > 1.0 - 1e-9 and None in found.absent.values()

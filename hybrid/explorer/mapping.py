@@ -23,18 +23,26 @@ from hybrid.reporting.records import comparison_record, motion_record, plain
 from hybrid.reporting.regions import regions
 from hybrid.reporting.scene import build_scene
 from hybrid.reporting.surroundings import critical_around, held_around, refined_maps
-from hybrid.reporting.window import closed_contacts, default_axes
+from hybrid.reporting.window import closed_contacts, default_axes, slip_rows
 from hybrid.tolerances import LEAST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from hybrid.analysis import RegionMap
     from hybrid.dynamics import Dynamics, State
     from hybrid.explorer.questions import Question
     from hybrid.motion import Trajectory
 
-__all__ = ["comparison_answer", "critical_answer", "film_answer", "map_answers", "motion_answer", "runs_of"]
+__all__ = [
+    "axes_around",
+    "comparison_answer",
+    "critical_answer",
+    "film_answer",
+    "map_answers",
+    "motion_answer",
+    "runs_of",
+]
 
 
 _FRAMES = 400
@@ -203,8 +211,45 @@ def _axes(dynamics: Dynamics, state: State, question: Question) -> list[Axis] | 
     if question.axes:
         values = dynamics.at(question.parameters).values
         return [Axis.parse(text, values=values) for text in question.axes]
-    found = default_axes(dynamics, state, parameters=question.parameters)
+    found = axes_around(
+        dynamics, state, pins=question.pins, parameters=question.parameters, cells=round(question.cells)
+    )
     return None if found is None else list(found)
+
+
+def axes_around(
+    dynamics: Dynamics, state: State, *, pins: Mapping[str, str], parameters: Mapping[str, str], cells: int
+) -> tuple[Axis, Axis] | None:
+    """The two quantities of a map around a state.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+    pins, parameters : mapping of str to str
+        By which the state is given.
+    cells : int
+        Along either axis.
+
+    Returns
+    -------
+    tuple of Axis, or None
+        Those of a report; where it has none, the first pinned coordinate and the first pinned velocity or slip, or two
+        of either kind. None where gaps and their rates leave less than two pins.
+    """
+    found = default_axes(dynamics, state, parameters=parameters, cells=cells)
+    if found is not None:
+        return found
+    terms = dynamics.terms(state.q, state.v, t=state.t, parameters=parameters)
+    places = dict(zip(dynamics.mechanism.coordinates, state.q.tolist(), strict=True))
+    speeds = dict(zip(dynamics.mechanism.velocities, state.v.tolist(), strict=True))
+    speeds |= {name: float(value) for name, _, value in slip_rows(dynamics, state, terms)}
+    own, moving = ([name for name in pins if name in known] for known in (places, speeds))
+    chosen = [*own[:1], *moving, *own[1:]][:2]
+    values = [(places | speeds)[name] for name in chosen]
+    reaches = [max(1.0, 2.0 * abs(value)) for value in values]
+    axes = [Axis(name, x - r, x + r, cells) for name, x, r in zip(chosen, values, reaches, strict=True)]
+    return (axes[0], axes[1]) if len(axes) == 2 else None
 
 
 def _shown(found: RegionMap, *, is_complete: bool) -> dict[str, Any]:

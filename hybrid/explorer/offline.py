@@ -10,13 +10,13 @@ import numpy as np
 from hybrid.arguments import checks_arguments
 from hybrid.declaration import mechanism_from_toml
 from hybrid.dynamics import derive, solve_state
-from hybrid.errors import ComputationError, StateError
+from hybrid.errors import ComputationError, DeclarationError, StateError
 from hybrid.explorer.answers import Models, answers, state_answer
 from hybrid.explorer.application import SCRIPTS, STYLES, page_file
-from hybrid.explorer.mapping import map_answers
+from hybrid.explorer.mapping import axes_around, map_answers
 from hybrid.explorer.questions import Question
 from hybrid.explorer.starting import starting_pins
-from hybrid.reporting.window import default_axes, friction_parameter
+from hybrid.reporting.window import friction_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,6 +30,7 @@ __all__ = ["offline_page"]
 _VALUES = 11  # of the quantity with a slider
 _STATES = 11  # along either axis
 _CELLS = 120
+_HALVINGS = 20  # of the way to the end of a slider
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 
 
@@ -62,7 +63,7 @@ def offline_page(
     Raises
     ------
     DeclarationError, StateError
-        The declaration or the pins are wrong, or the mechanism has no two quantities to vary.
+        The declaration or the pins are wrong, or pin no two quantities to vary.
 
     Examples
     --------
@@ -70,15 +71,15 @@ def offline_page(
     >>> from hybrid.explorer import Served
     >>> offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))
     Traceback (most recent call last):
-    hybrid.errors.StateError: bouncing_ball: no two quantities are free for a map: close fewer contacts
+    hybrid.errors.StateError: bouncing_ball: no two quantities are free for a map: pin coordinates, velocities or slips
     """
     dynamics = derive(mechanism_from_toml(first.text))
     chosen = dict(pins or {}) or starting_pins(dynamics)
     given = dict(parameters or {})
     state = solve_state(dynamics, chosen, parameters=given)
-    axes = default_axes(dynamics, state, parameters=given, cells=_STATES)
+    axes = axes_around(dynamics, state, pins=chosen, parameters=given, cells=_STATES)
     if axes is None:
-        raise StateError(f"{dynamics.name}: no two quantities are free for a map: close fewer contacts")
+        raise StateError(f"{dynamics.name}: no two quantities are free for a map: pin coordinates, velocities or slips")
     if loose := [axis.name for axis in axes if axis.name not in (*chosen, *dynamics.mechanism.parameters)]:
         varied = " and ".join(axis.name for axis in axes)
         raise StateError(
@@ -122,9 +123,22 @@ def _slider(
         size = float(own_values[name]) or 1.0
         ends = sorted([0.2 * size, 2.0 * size])
     own = float(own_values[name])
+    ends = [_admitted(dynamics, given, name, own, end) for end in ends]
     values = np.linspace(min(own, *ends), max(own, *ends), _VALUES)
     values[np.argmin(np.abs(values - own))] = own
     return name, values.tolist()
+
+
+def _admitted(dynamics: Dynamics, given: Mapping[str, str], name: str, own: float, end: float) -> float:
+    """An end of a slider; nearer to its own value where the declaration refuses it."""
+    for _ in range(_HALVINGS):
+        try:
+            dynamics.at({**given, name: repr(end)})
+        except DeclarationError:
+            end = (own + end) / 2
+        else:
+            return end
+    return own
 
 
 def _declaration(first: Served, taken: list[str], slider: str, values: Mapping[str, float]) -> dict[str, Any]:

@@ -170,6 +170,24 @@ def test_the_slider_of_a_page_without_a_server_has_its_own_value(mu, is_declared
     assert tables["values"] == sorted(set(tables["values"]))
 
 
+@pytest.mark.parametrize(
+    ("name", "pins", "axes"),
+    [("block_on_belt", {}, ["x", "slip.floor"]), ("bouncing_ball", {"y": "1", "y_dot": "0"}, ["y", "y_dot"])],
+)
+def test_where_posture_changes_nothing_a_page_varies_what_is_pinned(name, pins, axes, monkeypatch):
+    for constant, few in (("_CELLS", 4), ("_STATES", 3), ("_VALUES", 3)):
+        monkeypatch.setattr(f"hybrid.explorer.offline.{constant}", few)
+    text = mechanisms.path(name).read_text(encoding="utf-8")
+    page = offline_page(Served(name, text), pins=pins)
+    tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
+    assert [axis["name"] for axis in tables["axes"]] == axes
+    if name == "block_on_belt":  # static friction is 0.12, and kinetic friction no more
+        assert (tables["slider"], tables["values"][0]) == ("mu", 0.0) and 0.1 < tables["values"][-1] <= 0.12
+    labels = {region["label"] for found in tables["maps"] for region in found["regions"]}
+    # the pressed block slides to either side and sticks nowhere in the middle of a cell; half of the balls are inside
+    assert labels == ({"slide+", "slide-"} if name == "block_on_belt" else {"free", "penetrating"})
+
+
 def test_a_mechanism_without_two_quantities_has_no_page():
     with pytest.raises(StateError, match="no two quantities"):
         offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))

@@ -45,7 +45,7 @@ class Termination(Enum):
     NOT_COMPUTED = "what comes next could not be computed"
     CROWDED = "events follow each other without progress in time"
     MAX_EVENTS = "the largest number of events was reached"
-    UNDEFINED = "an expression of the declaration has no finite value"
+    UNDEFINED = "an expression has no finite value"
     SINGULAR_MASS = "the mass matrix became singular"
     STEP_SIZE = "the step size fell to where rounding leaves no headway"
     INTERRUPTED = "the computation was interrupted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import attrs
+import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.contact.guards import Guard, GuardKind, outer_guard
@@ -13,7 +14,7 @@ from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.errors import StateError
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
-from hybrid.motion.context import Context
+from hybrid.motion.context import Context, user_functions
 from hybrid.motion.on_springs import continued_on_springs
 from hybrid.motion.projection import rank_guard
 from hybrid.motion.recorded import Termination
@@ -98,7 +99,8 @@ def simulate(
     ------
     StateError
         The start penetrates a contact, violates a constraint, or approaches a closed contact without an impact law;
-        or ``t_end`` is not later than the start; or an argument that the method does not know.
+        or ``t_end`` is not later than the start; or an argument that the method does not know; or what is watched has
+        no value where the motion begins.
     DeclarationError
         ``ElasticRealisation`` names a constraint that there is not, or a stiffness that is not positive.
     ComputationError
@@ -146,7 +148,19 @@ def simulate(
             motion = _followed(attrs.evolve(context, sizes=sizes), state, float(t_end), singular, progress)
     if motion.termination is Termination.INTERRUPTED and not keeps:
         raise KeyboardInterrupt
+    if motion.termination is Termination.UNDEFINED and motion.t == state.t:
+        _refuse_undefined(context, state)
     return motion
+
+
+def _refuse_undefined(context: Context, state: State) -> None:
+    """Refuse what a user watches where it is why a motion cannot begin."""
+    watched = user_functions(context.dynamics, context.watched)
+    values = watched.values(state.t, np.concatenate([state.q, state.v]))
+    for (guard, text), value in zip(context.watched, values, strict=True):
+        if np.isnan(value):
+            field = "until" if guard.kind is GuardKind.UNTIL else f"watch.{guard.element}"
+            raise StateError(f"{field}: {text!r} has no finite value at the start, t = {state.t:g}")
 
 
 def _followed(

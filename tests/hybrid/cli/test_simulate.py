@@ -197,6 +197,14 @@ def test_unknown_name_in_the_condition_is_told_with_what_was_meant(capsys):
     assert "did you mean 'phi'" in capsys.readouterr().err
 
 
+def test_a_condition_without_a_value_at_the_start_is_refused_and_named(capsys):
+    """One whose value is only in question there, as sin(t)/t, is followed."""
+    assert main(["simulate", *ROD, "--t-end=3", "--until=sqrt(x - 10)"]) == 2
+    assert "until: 'sqrt(x - 10)' has no finite value at the start" in capsys.readouterr().err
+    assert main(["simulate", *ROD, "--t-end=0.5", "--until=sin(t)/t - 0.99"]) == 0
+    assert "the condition to stop at was met at t = 0.245" in capsys.readouterr().out  # t^2/6 = 0.01, nearly
+
+
 def test_branches_take_no_condition_to_stop_at(capsys):
     assert main(["simulate", *ROD, "--t-end=3", "--until=phi", "--rule=branch"]) == 2
     assert "--until" in capsys.readouterr().err

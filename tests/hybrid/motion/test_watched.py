@@ -5,7 +5,17 @@ import pytest
 from scipy.optimize import brentq
 
 import mechanisms
-from hybrid import EnergyDynamics, FrictionElement, Mechanism, State, Termination, derive, simulate, solve_state
+from hybrid import (
+    EnergyDynamics,
+    FrictionElement,
+    Mechanism,
+    State,
+    StateError,
+    Termination,
+    derive,
+    simulate,
+    solve_state,
+)
 from hybrid.contact import NewtonImpact
 from hybrid.declaration import mechanism_from_toml
 from hybrid.motion import EventKind, Settings
@@ -35,9 +45,12 @@ def test_condition_that_loses_its_value_ends_the_motion_there_and_is_named(falls
         assert motion.sample(0.1)[0][0] == pytest.approx(1 - 9.81 * 0.1**2 / 2, abs=1e-13)
 
 
-def test_condition_without_a_value_from_the_start_ends_the_motion_at_once(falls):
-    motion = falls(until="sqrt(y - 2)")
-    assert (motion.termination, motion.t) == (Termination.UNDEFINED, 0.0)
+@pytest.mark.parametrize("watched", [{"until": "sqrt(y - 2)"}, {"watch": {"w": "sqrt(y - 2)"}}])
+def test_an_expression_without_a_value_from_the_start_is_refused(falls, watched):
+    with pytest.raises(
+        StateError, match=r"^(until|watch\.w): 'sqrt\(y - 2\)' has no finite value at the start, t = 0$"
+    ):
+        falls(**watched)
 
 
 def test_zero_before_the_loss_is_an_event(falls):

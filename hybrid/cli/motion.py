@@ -245,7 +245,7 @@ def _can_animate(_: click.Context, __: click.Parameter, value: Path | None) -> P
     show_default=True,
     help="Arcs between located events, or steps of a given length that know no events.",
 )
-@click.option("--step", type=Finite(), metavar="H", help="The length of the steps of time-stepping.")
+@click.option("--step", type=Finite(), metavar="H", help="The longest step of time-stepping; all are equal.")
 @plot_option("Draw the motion")
 @click.option(
     "--plot-kind",

@@ -83,7 +83,7 @@ def simulate(
         Arcs between located events, or :func:`hybrid.motion.time_stepping` with Newton's law of impact and no
         rule, which goes on where the rigid problem has several answers and takes one of them.
     step : float, optional
-        Time step in s, needed for time-stepping and only there.
+        Longest time step in s, needed for time-stepping and only there; shorter where it does not divide the time.
     progress : callable, optional
         Called now and then with the time that has passed and the whole time.
     on_interrupt : {"raise", "keep"}, optional

@@ -88,7 +88,7 @@ def time_stepping(
     t_end : float
         When to stop, in s.
     step : float
-        Time step in s; made a little shorter where it does not divide the time.
+        Time step in s, at most; where it does not divide the time, all are shorter, and ``warnings`` say by how much.
     parameters : mapping, optional
     progress : callable, optional
         Called with the time that has passed and the whole time.
@@ -140,7 +140,11 @@ def time_stepping(
         if not record.steps:
             raise
         record.ending = (Termination.NOT_COMPUTED, in_words(error))
-    return _trajectory(record)
+    motion = _trajectory(record)
+    if abs(h - step) <= NOTHING * step:
+        return motion
+    shortened = f"{step:.10g} does not divide the time: every step is {h:.10g}"
+    return attrs.evolve(motion, warnings=(shortened, *motion.warnings))
 
 
 def _persisting(dynamics: Dynamics, state: State, tolerances: Tolerances) -> frozenset[str]:

@@ -441,3 +441,10 @@ def test_steps_too_long_for_a_motion_are_told_by_their_energy():
     long, short = (stepped(spring, State([1.0], [0.0]), h, t_end=2.0) for h in (0.041, 0.001))
     assert any("the steps are too long" in warning for warning in long.warnings)
     assert not short.warnings
+
+
+@pytest.mark.parametrize(("step", "told"), [(0.3, "0.3 does not divide the time: every step is 0.25"), (0.25, None)])
+def test_a_step_that_does_not_divide_the_time_is_told(step, told):
+    ball = derive(mechanisms.load("bouncing_ball"))
+    motion = stepped(ball, State([100.0], [0.0]), step, t_end=1.0)
+    assert motion.warnings == (() if told is None else (told,))

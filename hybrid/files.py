@@ -75,6 +75,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         if place.exists():
             shutil.copymode(place, draft)
         draft.replace(place)
+    except OSError as error:
+        if error.filename == str(draft):  # the file that is known to whoever asked
+            error.filename = str(path)
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

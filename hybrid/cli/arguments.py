@@ -189,6 +189,8 @@ def _not_found(name: str, known: set[str]) -> str:
     near = difflib.get_close_matches(name, [*known, *beside], n=1, cutoff=0.5)
     if near:
         return f"{missing}; did you mean {near[0]!r}?"
+    if not name:
+        return "the name of the mechanism is empty; give one of the catalogue, or a file.toml"
     if Path(name).is_dir():
         return f"{Path(name)}: cannot be read: it is a directory"
     if Path(name).exists():
@@ -285,9 +287,20 @@ class OutputPath(click.Path):
         folder = path.absolute().parent
         if not folder.is_dir():
             self.fail(f"the folder {str(folder)!r} does not exist", param, ctx)
-        if not os.access(folder, os.W_OK | os.X_OK):
+        if not (os.access(folder, os.W_OK | os.X_OK) and _takes_files(folder)):
             self.fail(f"the folder {str(folder)!r} cannot be written", param, ctx)
         return path
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether a file can be made in a folder: in some of the system's nobody can, whatever the permissions say."""
+    from tempfile import TemporaryFile
+
+    try:
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def output_option(*endings: str, shown: str, callback: Any = None) -> Callable[[Command], Command]:

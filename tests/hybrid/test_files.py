@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -15,7 +16,7 @@ import mechanisms
 from hybrid import State, StateError, derive, simulate
 from hybrid.cli import main
 from hybrid.errors import FileError
-from hybrid.files import read_arrays, read_file
+from hybrid.files import read_arrays, read_file, write_whole
 from hybrid.motion import load, save
 from tests.stored_motions import contents, put_unsealed
 
@@ -128,3 +129,13 @@ def test_an_hdf5_file_that_claims_or_points_elsewhere_is_refused(tmp_path, capsy
         said = capsys.readouterr().err
         assert said.startswith(f"error: {file}: not an FCLIB file: ")
         assert len(said.splitlines()) == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="files of the system under /proc")
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(capsys, monkeypatch):
+    with pytest.raises(OSError) as error:
+        write_whole("/proc/page.html", "text")
+    assert error.value.filename == "/proc/page.html"
+    monkeypatch.setattr("hybrid.dynamics.derive", lambda *_: pytest.fail("computed"))
+    assert main(["graph", "bouncing_ball", "-o", "/proc/graph.json"]) == 2
+    assert "the folder '/proc' cannot be written" in " ".join(capsys.readouterr().err.split())

@@ -162,6 +162,7 @@ def test_a_misspelt_name_is_answered_with_the_nearest(arguments, nearest, capsys
         ("sub/own.tml", "there is no such file; did you mean 'sub/own.toml'?"),
         ("xyz.toml", "there is no such file\n"),  # nothing is near but the ending
         ("rod_on_inclin", "did you mean 'rod_on_incline'?"),
+        ("", "the name of the mechanism is empty"),
     ],
 )
 def test_a_misspelt_file_is_answered_with_the_nearest_of_its_folder(given, answer, tmp_path, monkeypatch, capsys):
@@ -319,7 +320,7 @@ def test_a_file_beside_the_caller_is_named_where_a_mechanism_is_not_found(name, 
     assert capsys.readouterr().err == f"error: no mechanism is called '{name}'; did you mean 'chalk.toml'?\n"
 
 
-@pytest.mark.parametrize("name", ["adir", "./adir", "adir/", "below/../adir", "", ".", ".."])
+@pytest.mark.parametrize("name", ["adir", "./adir", "adir/", "below/../adir", ".", ".."])
 def test_a_directory_in_place_of_a_mechanism_is_called_one(name, tmp_path, monkeypatch, capsys):
     (tmp_path / "adir").mkdir()
     (tmp_path / "below").mkdir()

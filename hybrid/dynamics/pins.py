@@ -16,14 +16,7 @@ from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.consistency import FARTHEST, check_angles
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.positions import (
-    STARTS,
-    PositionProblem,
-    is_explicit,
-    linearised,
-    position_problem,
-    solve_positions,
-)
+from hybrid.dynamics.positions import is_explicit, left_open, newton, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_one_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
@@ -333,21 +326,7 @@ def _solve_positions(
 ) -> tuple[Array, NDArray[np.bool_]]:
     problem, shape = position_problem(dynamics, pins)
     q, reached = solve_positions(problem, tolerances) if branch is None else branch.solve(problem, tolerances)
-    if problem.gaps and problem.free:
-        reached = reached & ~_left_open(problem, q)
     return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
-
-
-def _left_open(problem: PositionProblem, q: Array) -> NDArray[np.bool_]:
-    """Where pins that hold at the start of the search are dependent there, and at postures beside it, too."""
-    free = np.array(problem.free, dtype=np.intp)
-    found: NDArray[np.bool_] = (q[:, free] == problem.started(STARTS[0])[:, free]).all(axis=1)
-    for away in (0.0, NEARLY, 1.0) if found.any() else ():  # radians or so: that all are singular is not likely
-        beside = q[found] + away * np.cos(1.0 + np.arange(q.shape[1])) * np.isin(np.arange(q.shape[1]), free)
-        A, *_ = linearised(problem.take(np.flatnonzero(found)), beside, free)
-        with np.errstate(invalid="ignore"):  # a gap may have no gradient there
-            found[found] = np.abs(np.linalg.det(equilibrated(A))) <= _SINGULAR
-    return found
 
 
 def _solve_velocities(dynamics: Dynamics, pins: Pins, q: Array) -> Array:
@@ -411,7 +390,8 @@ def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) ->
     only = f"; {', '.join(left_out)} has no gradient of its own beside the others" if left_out else ""
     if not reached.all():
         problem, _ = position_problem(dynamics, sorted_pins)
-        is_open = bool(problem.free) and _left_open(problem, problem.started(STARTS[0])).any()
+        ends = [newton(problem, start, tolerances)[0] for start in problem.starts] if problem.free else []
+        is_open = any(left_open(problem, q, tolerances).any() for q in ends)
         why = "depend on each other and leave a coordinate open" if is_open else "contradict each other"
         return StateError(
             f"no position of {dynamics.name} satisfies {' and '.join(filter(None, (given, rigid)))}: it cannot be "

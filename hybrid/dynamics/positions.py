@@ -1,4 +1,4 @@
-"""Positions from pins, by Newton's method on many states at once, and what their equations depend on."""
+"""Pinned positions of many states at once, solved by Newton's method, and what their equations depend on."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+from numpy.typing import NDArray
 
 from hybrid.dynamics.arithmetic import solve_each
+from hybrid.dynamics.counting import counts, those_that_count
 from hybrid.dynamics.scales import coordinate_sizes
-from hybrid.expressions import FUNCTIONS, Builder, Graph, Nodes, jacobian
-from hybrid.tolerances import UNSEEN, Tolerances
+from hybrid.dynamics.solution_curves import on_curves
+from hybrid.expressions import Builder, Nodes, jacobian
+from hybrid.tolerances import CLEAR, UNSEEN, Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable
 
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import Pins
@@ -27,13 +28,17 @@ __all__ = [
     "depends_on",
     "has_kinks",
     "is_explicit",
+    "left_open",
     "linearised",
     "newton",
     "newton_from",
-    "parameters_that_count",
     "position_problem",
     "solve_positions",
 ]
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Booleans = NDArray[np.bool_]
 
 Start = tuple[float, float]
 
@@ -122,7 +127,9 @@ def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, t
     coordinates = dynamics.mechanism.coordinates
     values: dict[str, Any] = {}
     if not set(pins.positions) <= set(coordinates) or dynamics.rigid:
-        values = parameters_that_count(dynamics, pins, dynamics.given)
+        values = dict(dynamics.given)
+    if any(np.ndim(value) for value in values.values()):
+        values = those_that_count(dynamics, values, dynamics.equations.names(_equations(dynamics, pins.positions)))
     arrays = [np.asarray(value, dtype=float) for value in (*pins.positions.values(), pins.time)]
     shape = np.broadcast_shapes(*(array.shape for array in arrays), *(np.shape(value) for value in values.values()))
 
@@ -146,7 +153,7 @@ def position_problem(dynamics: Dynamics, pins: Pins) -> tuple[PositionProblem, t
     return problem, shape
 
 
-def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[Array, Booleans]:
     """The unknown coordinates, solved for from each start in turn until every state is reached.
 
     Parameters
@@ -174,9 +181,7 @@ def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[N
     return q + 0.0, reached
 
 
-def newton(
-    problem: PositionProblem, start: Start, tolerances: Tolerances
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def newton(problem: PositionProblem, start: Start, tolerances: Tolerances) -> tuple[Array, Booleans]:
     """Newton's method from one start; states that have converged, or make no progress, are left alone.
 
     Parameters
@@ -198,8 +203,8 @@ def newton(
 
 
 def newton_from(
-    problem: PositionProblem, q: NDArray[np.float64], tolerances: Tolerances, *, longest: float = _LONGEST_STEP
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    problem: PositionProblem, q: Array, tolerances: Tolerances, *, longest: float = _LONGEST_STEP
+) -> tuple[Array, Booleans]:
     """Newton's method from given positions.
 
     Parameters
@@ -216,13 +221,13 @@ def newton_from(
     -------
     q : array, (N, n)
     converged : array of bool, (N,)
-        Where all equations are satisfied, those that repeat others too.
+        Where all equations are satisfied, those that repeat others too, and leave no coordinate open.
     """
     free = np.array(problem.free, dtype=np.intp)
     radians = problem.dynamics.at(problem.parameters).radians
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
-    converged = np.zeros(len(q), dtype=bool)
+    converged, doubtful = np.zeros((2, len(q)), dtype=bool)
     active, own = np.arange(len(q)), problem
     milestone, first = np.full(len(q), np.inf), None
     for step in range(_MAX_STEPS):
@@ -233,26 +238,62 @@ def newton_from(
         scale = np.maximum(scale, first[active])
         size = (np.abs(residual) / np.where(scale > 0.0, scale, 1.0)).max(axis=1)
         change = solve_each(A, residual[..., None])[..., 0]
-        length = np.abs(change).max(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             converged[active[size <= tolerances.gap]] = True
             settled = (np.abs(change) <= _SETTLED * sizes).all(axis=1)
             done = (size <= UNSEEN * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
             if step % _PATIENCE == _PATIENCE - 1:
                 done |= ~(size <= milestone[active] / 2)
                 milestone[active] = size
+            if done.any():
+                doubtful[active[done]] = _may_be_singular(A[done])
+                if done.all():
+                    break
+                keep = ~done
+                active, change, own = active[keep], change[keep], own.take(np.flatnonzero(keep))
             if longest < np.inf:
+                length = np.abs(change).max(axis=1, keepdims=True)
                 change = np.where(length > longest, change * (longest / length), change)
-        keep = ~done
-        q[np.ix_(active[keep], free)] -= change[keep]
-        if not keep.any():
-            break
-        if done.any():
-            active, own = active[keep], own.take(np.nonzero(keep)[0])
-    return q, converged & _satisfies_the_rest(problem, q, tolerances)
+        q[np.ix_(active, free)] -= change
+    converged &= _satisfies_the_rest(problem, q, tolerances)
+    rows = np.flatnonzero(converged & doubtful)
+    if len(rows):
+        converged[rows] = ~left_open(problem.take(rows), q[rows], tolerances)
+    return q, converged
 
 
-def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolerances: Tolerances) -> NDArray[np.bool_]:
+def left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
+    """Where the pins hold along a curve through given positions, or through others near to them.
+
+    Parameters
+    ----------
+    problem : PositionProblem
+        Of N states.
+    q : array, (N, n)
+    tolerances : Tolerances
+
+    Returns
+    -------
+    array of bool, (N,)
+    """
+    free, radians = np.array(problem.free, dtype=np.intp), problem.dynamics.at(problem.parameters).radians_at
+    return on_curves(
+        lambda q: linearised(problem, q, free)[:3],
+        lambda q: _satisfies_the_rest(problem, q, tolerances),
+        q,
+        free,
+        radians(q, problem.time),
+        tolerances.gap,
+    )
+
+
+def _may_be_singular(A: Array) -> Booleans:
+    """Where a determinant (N, f, f) is small beside the bound of Hadamard: where it vanishes, whatever the units."""
+    bound = np.sqrt(np.einsum("nij,nij->ni", A, A).prod(axis=1))
+    return np.asarray(np.abs(np.linalg.det(A)) <= CLEAR * bound)
+
+
+def _satisfies_the_rest(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
     """Where the constraints hold that were left out because they repeat others."""
     dynamics = problem.dynamics
     rest = [row for row in range(len(dynamics.rigid)) if row not in problem.independent]
@@ -267,11 +308,11 @@ def _satisfies_the_rest(problem: PositionProblem, q: NDArray[np.float64], tolera
 
 def linearised(
     problem: PositionProblem,
-    q: NDArray[np.float64],
-    free: NDArray[np.intp],
+    q: Array,
+    free: Rows,
     *,
-    radians: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    radians: Array | None = None,
+) -> tuple[Array, Array, Array, Array]:
     """The equations of the unknown coordinates, pinned gaps first and then independent constraints, to first order.
 
     Parameters
@@ -370,20 +411,8 @@ def has_kinks(dynamics: Dynamics) -> bool:
 
 def _has_kinks(dynamics: Dynamics) -> bool:
     equations, graph = dynamics.equations, dynamics.equations.graph
-    places, loads = graph.needed([*equations.gap, *equations.constraint]), graph.needed(equations.h)
-    bends = any(fact and fact.bends for fact in (FUNCTIONS.get(graph.operations[node]) for node in places))
-    jumps = any(fact and fact.jumps for fact in (FUNCTIONS.get(graph.operations[node]) for node in loads))
-    return bends or jumps or any(_may_jump(graph, node) for node in {*places, *graph.needed(equations.slip)})
-
-
-def _may_jump(graph: Graph, node: int) -> bool:
-    """Whether a node is a function that jumps, or a quotient or power with a pole."""
-    operation = graph.operations[node]
-    if operation == "**":
-        exponent = graph.values[graph.arguments[node][1]]
-        return exponent is not None and not isinstance(exponent, str) and exponent < 0
-    fact = FUNCTIONS.get(operation)
-    return operation == "/" or bool(fact and fact.jumps)
+    surfaces = [*equations.gap, *equations.constraint]
+    return graph.bends(surfaces) or graph.jumps(equations.h) or graph.jumps([*surfaces, *equations.slip], poles=True)
 
 
 def depends_on(dynamics: Dynamics, pins: Pins, name: str) -> bool:
@@ -401,50 +430,7 @@ def depends_on(dynamics: Dynamics, pins: Pins, name: str) -> bool:
     bool
         True for a parameter too if one that is declared as an expression of it counts.
     """
+    used = dynamics.equations.names(_equations(dynamics, pins.positions))
     if name in dynamics.mechanism.parameters:
-        return name in parameters_that_count(dynamics, pins, {name: np.broadcast_to(dynamics.values[name], (2,))})
-    used = dynamics.equations.names(_equations(dynamics, pins.positions))
+        return counts(dynamics, name, np.broadcast_to(dynamics.values[name], (2,)), used)
     return name in used or (name in pins.positions and name.startswith("gap."))
-
-
-def parameters_that_count(dynamics: Dynamics, pins: Pins, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters without the arrays on which no position depends: positions are solved once for all of them.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    pins : Pins
-    parameters : mapping of str to float or array
-
-    Returns
-    -------
-    dict of str to float or array
-        Numbers are kept, whether they count or not.
-    """
-    arrays = [name for name, value in parameters.items() if np.ndim(value)]
-    if not arrays:
-        return dict(parameters)
-    used = dynamics.equations.names(_equations(dynamics, pins.positions))
-    left_out = [name for name in arrays if not counts(dynamics, name, parameters[name], used)]
-    return {name: value for name, value in parameters.items() if name not in left_out}
-
-
-def counts(dynamics: Dynamics, name: str, value: Any, used: Collection[str]) -> bool:
-    """Whether a parameter that takes several values, or one declared as an expression of it, is among those used.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    name : str
-    value : array
-    used : collection of str
-
-    Returns
-    -------
-    bool
-    """
-    if name in used or not np.size(value):
-        return True
-    others = {other: np.ravel(item)[0] for other, item in dynamics.given.items() if np.ndim(item) and np.size(item)}
-    resolved = dynamics.at({**others, name: np.ravel(value)[:1]}).values
-    return any(np.ndim(resolved[other]) for other in used if other in resolved)

@@ -16,7 +16,7 @@ from hybrid.dynamics.positions import PositionProblem, linearised, newton, newto
 from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.dynamics.state import read_one_number
 from hybrid.errors import StateError
-from hybrid.tolerances import CLEAR, NOTHING, SQUARED
+from hybrid.tolerances import CLEAR, NEARLY, NOTHING, SQUARED, SUMMED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -329,15 +329,35 @@ def distinct_postures(
     index = {name: k for k, name in enumerate(problem.dynamics.mechanism.coordinates)}
     for start in problem.starts:
         q = problem.started(start)
-        rounding = np.finfo(float).eps * np.abs(q[0])
+        begin = np.abs(q[0])
+        rounding = np.finfo(float).eps * begin
         if named:
             q[:, [index[name] for name in named]] = list(named.values())
             (trial,), (converged,) = newton_from(problem, q, tolerances)
         else:
             (trial,), (converged,) = newton(problem, start, tolerances)
-        if converged and not any(is_same_posture(problem, trial, other, rounding=rounding) for other in found):
+        if converged and not any(
+            is_same_posture(problem, trial, other, rounding=rounding)
+            or _is_one_root(problem, trial, other, np.maximum(np.abs(trial), begin))
+            for other in found
+        ):
             found.append(trial)
     return found
+
+
+def _is_one_root(problem: PositionProblem, first: Array, second: Array, reach: Array) -> bool:
+    """Whether postures (n,), which Newton's method found no better than to a root of rounding, are one multiple root.
+
+    Between two roots the pins do not hold; halfway between two approximations of one root they hold as well as there.
+    """
+    if not (np.abs(first - second) <= NEARLY * reach).all():
+        return False
+    free = np.array(problem.free, dtype=np.intp)
+    three = np.array([first, second, (first + second) / 2])
+    A, residual, *_ = linearised(problem.take(np.zeros(3, dtype=np.intp)), three, free)
+    size = np.max(np.abs(A) @ reach[free], axis=0)
+    missed = np.max(np.abs(residual) / np.where(size > 0.0, size, 1.0), axis=1)
+    return bool(missed[2] <= max(missed[:2]) + SUMMED)
 
 
 def named_posture(

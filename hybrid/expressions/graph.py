@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from hybrid.expressions.functions import applied, value_of
+from hybrid.expressions.functions import FUNCTIONS, applied, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +53,44 @@ class Graph:
         list of int
         """
         return needed(self.arguments, roots)
+
+    def bends(self, roots: Iterable[int]) -> bool:
+        """Whether a function with a kink is in the given nodes.
+
+        Parameters
+        ----------
+        roots : iterable of int
+
+        Returns
+        -------
+        bool
+        """
+        present = {self.operations[node] for node in self.needed(roots)}
+        return any(FUNCTIONS[name].bends for name in present & FUNCTIONS.keys())
+
+    def jumps(self, roots: Iterable[int], *, poles: bool = False) -> bool:
+        """Whether a function that jumps is in the given nodes.
+
+        Parameters
+        ----------
+        roots : iterable of int
+        poles : bool
+            Whether quotients and negative powers count, too.
+
+        Returns
+        -------
+        bool
+        """
+        nodes = self.needed(roots)
+        present = {self.operations[node] for node in nodes}
+        if any(FUNCTIONS[name].jumps for name in present & FUNCTIONS.keys()):
+            return True
+        return poles and ("/" in present or any(self._is_inverse(node) for node in nodes))
+
+    def _is_inverse(self, node: int) -> bool:
+        """Whether a node is a power with a negative exponent."""
+        exponent = self.values[self.arguments[node][1]] if self.operations[node] == "**" else None
+        return exponent is not None and not isinstance(exponent, str) and exponent < 0
 
     def names(self, roots: Iterable[int]) -> frozenset[str]:
         """The names that occur in the given nodes.

@@ -27,8 +27,8 @@ from hybrid.analysis.criticality.response import (
 from hybrid.analysis.maps.axes import Axis, axes_of, check_axes, names_of, placed
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.counting import counts
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.positions import counts
 from hybrid.errors import StateError
 from hybrid.tolerances import NOTHING, Tolerances
 

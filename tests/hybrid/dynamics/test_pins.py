@@ -369,3 +369,82 @@ def test_a_gap_that_is_flat_elsewhere_is_solved_where_it_is_not(gap):
         )
     )
     assert solve_state(dynamics, {"x": 0.2, "gap.c": 0, "x_dot": 1, "y_dot": 0}).q == pytest.approx([0.2, 0], abs=1e-9)
+
+
+def two_gaps(a, b):
+    """A point in a plane with two gaps."""
+    return derive(
+        mechanism_from_toml(
+            'name = "point"\ncoordinates = ["x", "y"]\n[dynamics]\nkinetic = "(x_dot**2 + y_dot**2)/2"\n'
+            f'[[contact]]\nname = "a"\ngap = "{a}"\n[[contact]]\nname = "b"\ngap = "{b}"\n'
+        )
+    )
+
+
+REST = {"x_dot": 0, "y_dot": 0}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "pins"),
+    [
+        ("sin(x) + y", "2*(sin(x) + y)", {"gap.a": 2, "gap.b": 4}),  # everywhere dependent
+        ("x**2 + y**2", "(x**2 + y**2 - 1)*(2 + x)", {"gap.a": 1, "gap.b": 0}),  # only on the circle
+        ("x + y", "(x + y - 1)**2", {"gap.a": 1, "gap.b": 0}),  # without a gradient on the line
+        ("max(y, 0)", "2*max(y, 0)", {"gap.a": 0, "gap.b": 0}),  # a half plane
+        ("1e-6*x + 1e6*y", "x**2", {"gap.a": 0, "y": 0}),  # the line y = -1e-12 x is none of y = 0
+    ],
+)
+def test_pins_that_hold_along_a_curve_are_refused_and_others_are_not(a, b, pins):
+    dynamics = two_gaps(a, b)
+    if "y" in pins:
+        assert solve_state(dynamics, {**pins, **REST}).q.tolist() == [0, 0]
+        return
+    with pytest.raises(StateError, match="they depend on each other and leave a coordinate open"):
+        solve_state(dynamics, {**pins, **REST})
+    assert not solve_states(
+        dynamics, {**pins, **REST, "x_dot": np.zeros(3), "gap.a": np.full(3, pins["gap.a"])}
+    ).reached.any()
+
+
+@pytest.mark.parametrize("h", [0.5, 1.2, 3])
+def test_a_level_rod_whose_ends_are_pinned_alone_is_refused_wherever_the_search_finds_it(h):
+    # both gaps are y = h: nothing fixes x
+    rod = derive(mechanisms.load("rod_two_ends"))
+    with pytest.raises(StateError, match="leave a coordinate open"):
+        solve_state(rod, {"phi": 0, "gap.left": h, "gap.right": h, "phi_dot": 0, **REST})
+
+
+def test_dependent_pins_that_hold_nowhere_contradict_each_other():
+    with pytest.raises(StateError, match="or they contradict each other"):
+        solve_state(two_gaps("sin(x) + y", "2*(sin(x) + y)"), {"gap.a": 2, "gap.b": 4.1, **REST})
+
+
+def test_a_posture_beside_a_curve_of_them_is_the_one_that_the_pins_determine():
+    # x (x - 2) = x (y - 1) = 0 along x = 0, and at (2, 1)
+    state = solve_state(two_gaps("x*(x - 2)", "x*(y - 1)"), {"gap.a": 0, "gap.b": 0, **REST})
+    assert state.q == pytest.approx([2, 1], abs=1e-12)
+    assert state.alternatives == ()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "pins"),
+    [
+        ("x**2 + y**2", "x", {"gap.a": 1, "x": 1}),  # a circle and its tangent
+        ("x**2 + y**2", "x", {"gap.a": 1, "gap.b": 1}),
+        ("x - 1 + y**3", "x + y**3", {"gap.a": 0, "x": 1}),  # y**3 = 0
+        ("x - 1 + y**2", "x", {"gap.a": 0, "x": 1}),
+    ],
+)
+def test_a_multiple_root_is_one_posture(a, b, pins):
+    state = solve_state(two_gaps(a, b), {**pins, **REST})
+    # a root of order three of a residual of 1e-13
+    assert state.q == pytest.approx([1, 0], abs=1e-4)
+    assert state.alternatives == ()
+
+
+def test_close_postures_that_are_two_are_both_found():
+    # x = cos(1e-4) cuts the circle at y = +-sin(1e-4)
+    state = solve_state(two_gaps("x**2 + y**2", "x"), {"gap.a": 1, "x": "cos(1e-4)", **REST})
+    found = sorted(float(q[1]) for q in (state.q, *state.alternatives))
+    # a residual of 1e-13, over a gradient of 2e-4
+    assert found == pytest.approx([-1e-4, 1e-4], abs=1e-9)

@@ -379,7 +379,10 @@ class Context:
         return dict(zip(places, rounded, strict=True)), dict(zip(places, left_open, strict=True))
 
     def watched_at(self, t: float, q: Array, v: Array) -> tuple[tuple[Guard, float], ...]:
-        """The user's functions that differ from zero at a state by more than it may be wrong, with their signs."""
+        """The user's functions that differ from zero at a state by more than it may be wrong, with their signs.
+
+        A pole, where an arc may begin, has none.
+        """
         if self._users is None:
             return ()
         y = np.concatenate([q, v])
@@ -387,7 +390,7 @@ class Context:
         return tuple(
             (guard, float(np.sign(value)))
             for guard, value, least in zip(self._users.guards, values, slack, strict=True)
-            if abs(value) > least
+            if least < abs(value) < np.inf
         )
 
     def _floors(self, flow: Flow, t: float, q: Array, v: Array) -> dict[int, float]:

@@ -183,6 +183,7 @@ class Watch:
                 open_ = max(self.bands.get(position, 0.0), _ROUNDING * self.floors.get(position, 0.0))
                 within = row[: self._n_within(values)] if guard.kind in USERS else row
                 clear = np.abs(within) > max(_KNOWN * np.max(np.abs(row[np.isfinite(row)]), initial=0.0), open_)
+                clear &= ~np.isinf(within)  # a pole has no side
                 undecided = 0.0 if guard.kind in USERS and np.isfinite(row).all() else 1.0
                 signs[position] = np.sign(within[np.argmax(clear)]) if clear.any() else undecided
         self.signs, self.is_decided = signs, bool(signs.all())

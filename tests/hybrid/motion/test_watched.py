@@ -306,3 +306,11 @@ def test_a_double_zero_in_a_short_bounce_is_none_either():
     watch = {"v": "y_dot", "square": "y_dot*y_dot", "size": "abs(y_dot)", "height": "y*y"}
     motion = simulate(ball, State([0.14098883161799503], [-1.0]), t_end=3.0, law=NewtonImpact(), watch=watch)
     assert {name for event in motion.events for name in event.elements} == {"floor", "v"}
+
+
+@pytest.mark.parametrize("text", ["1/x_dot", "-1/x_dot", "1/x_dot**3", "1/(x - 1.1)"])
+def test_a_pole_from_which_a_motion_starts_is_no_change_of_sign(text):
+    # from 1.1 at rest the oscillator goes back, x_dot < 0 until half a turn later
+    oscillator = derive(mechanisms.load("coulomb_oscillator"))
+    motion = simulate(oscillator, State([1.1], [0.0]), t_end=0.3, watch={"pole": text}, until=text)
+    assert (motion.termination, motion.events) == (Termination.END_TIME, ())

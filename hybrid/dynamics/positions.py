@@ -283,7 +283,6 @@ def left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Boo
         q,
         free,
         radians(q, problem.time),
-        tolerances.gap,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.tolerances import LEAST, NEARLY, RANK, SUMMED
+from hybrid.tolerances import LEAST, NEARLY, RANK, ROUNDING, SUMMED
 
 __all__ = ["on_curves"]
 
@@ -15,8 +15,8 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Booleans = NDArray[np.bool_]
 
-_ASIDE = NEARLY  # of the reach: beside a multiple root of order four, pins fail by 1e-12; along a curve they hold
-_CORRECTIONS = 24  # of a step aside; along a curve of double roots each halves its error, else squares it
+_ASIDE = 0.03  # of the reach: beside a root of order five, equations fail by 1e-10 or so; along a curve they hold
+_CORRECTIONS = 32  # of a step aside; along a curve of double roots each halves its error, else squares it
 
 
 def on_curves(
@@ -25,7 +25,6 @@ def on_curves(
     q: Array,
     free: Rows,
     radians: Array,
-    tolerance: float,
 ) -> Booleans:
     """Where equations hold along a curve through given positions, or through others near to them.
 
@@ -44,15 +43,14 @@ def on_curves(
         The unknown coordinates.
     radians : array, (n,) or (N, n)
         What turns an angle by one radian; 0 for a length.
-    tolerance : float
-        Of a residual, as a share of the size of its terms.
 
     Returns
     -------
     array of bool, (N,)
     """
     A, *_ = linearised(q)
-    reach = _reach(q, radians)[:, free]
+    radians = np.broadcast_to(radians, q.shape)
+    reach = _reach(q[:, free], radians[:, free], A, np.max(np.where(radians > 0.0, 0.0, np.abs(q)), axis=1))
     _, singular_values, right = np.linalg.svd(_equilibrated(A, reach)[0])
     found = np.zeros(len(q), dtype=bool)
     if not (singular_values <= NEARLY).any():
@@ -74,17 +72,23 @@ def on_curves(
                 break
             way = way - change
         # a coordinate of no size, as on x y = 0, has one beside it
-        holds = (np.abs(residual) <= tolerance * np.maximum(scale, sizes)).all(axis=1)
+        holds = (np.abs(residual) <= ROUNDING * np.maximum(scale, sizes)).all(axis=1)
         holds &= satisfies(beside)
         is_singular = np.linalg.svd(B, compute_uv=False)[:, -1] <= RANK
         found |= holds & is_singular & (np.max(np.abs(way), axis=1) >= _ASIDE / 2)
     return found
 
 
-def _reach(q: Array, radians: Array) -> Array:
-    """How far coordinates (N, n) go: an angle by one radian, a length as far as the longest one, 1 if all are zero."""
-    longest = np.max(np.where(radians > 0.0, 0.0, np.abs(q)), axis=1, keepdims=True)
-    return np.where(radians > 0.0, radians, np.where(longest > 0.0, longest, 1.0))
+def _reach(q: Array, radians: Array, A: Array, longest: Array) -> Array:
+    """How far unknown coordinates (N, f) go: an angle by one radian, a length as far as the longest one (N,).
+
+    And as far as the angles of an equation take it; 1 if all are zero but for rounding.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):  # a gap may have no gradient there
+        turned = np.abs(A) @ radians[..., None]
+        taken = np.where(A != 0.0, turned / np.abs(A), np.inf).min(axis=1, initial=np.inf)
+    length = np.maximum(longest[:, None], np.where(np.isfinite(taken), taken, 0.0))
+    return np.where(radians > 0.0, radians, np.where(length > ROUNDING, length, 1.0))
 
 
 def _equilibrated(A: Array, reach: Array) -> tuple[Array, Array]:

@@ -54,6 +54,7 @@ Bars that are all parallel are a singular posture of a linkage, where equal valu
 _MAX_STEPS = 60
 _PATIENCE = 6  # steps in which the residual must halve; Newton's method doubles its digits in one
 _SETTLED = 4 * float(np.finfo(np.float64).eps)  # of a coordinate: a step that changes nothing any more
+_FELT = 8 * float(np.finfo(np.float64).eps)  # of the terms of an equation: less is their rounding
 _LONGEST_STEP = 1.0  # radians or so: longer steps leave the basin of an angle
 
 
@@ -229,11 +230,11 @@ def newton_from(
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged, doubtful = np.zeros((2, len(q)), dtype=bool)
     active, own = np.arange(len(q)), problem
-    milestone, first = np.full(len(q), np.inf), None
+    milestone, first, begin = np.full(len(q), np.inf), np.empty(0), (q, q, q)
     for step in range(_MAX_STEPS):
         A, residual, scale, sizes = linearised(own, q[active], free, radians=radians)
-        if first is None:
-            first = tolerances.gap * np.abs(residual)
+        if not step:
+            first, begin = tolerances.gap * np.abs(residual), (q[:, free], A, scale)
         # a coordinate that converges to a double zero has no size there: that of where it came from is left
         scale = np.maximum(scale, first[active])
         size = (np.abs(residual) / np.where(scale > 0.0, scale, 1.0)).max(axis=1)
@@ -246,7 +247,11 @@ def newton_from(
                 done |= ~(size <= milestone[active] / 2)
                 milestone[active] = size
             if done.any():
-                doubtful[active[done]] = _may_be_singular(A[done])
+                rows = active[done]
+                doubtful[rows] = _may_be_singular(A[done])
+                way = np.abs(q[np.ix_(rows, free)] - begin[0][rows])[:, None]
+                is_led = _is_felt(begin[1][rows], way, begin[2][rows]) & ~_is_felt(A[done], way, scale[done])
+                converged[rows] &= ~is_led.any(axis=1)
                 if done.all():
                     break
                 keep = ~done
@@ -260,6 +265,11 @@ def newton_from(
     if len(rows):
         converged[rows] = ~left_open(problem.take(rows), q[rows], tolerances)
     return q, converged
+
+
+def _is_felt(A: Array, way: Array, scale: Array) -> Booleans:
+    """Which coordinates some equation feels on a way (N, 1, f); a slope that is rounding, as sin(pi), leads astray."""
+    return ~(np.abs(A) * way <= _FELT * scale[..., None]).all(axis=1)  # no gradient tells nothing
 
 
 def left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:

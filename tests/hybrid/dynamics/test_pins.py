@@ -344,6 +344,33 @@ def test_position_pins_that_leave_a_coordinate_open_are_refused_even_if_they_hol
     assert not solve_states(dynamics, {**pins, "x": np.zeros(3)}).reached.any()
 
 
+@pytest.mark.parametrize("size", [1e-6, 1, 1e6])
+@pytest.mark.parametrize("pins", [{"z": 0}, {"gap.side": 0.5}])
+def test_a_slope_that_is_zero_but_for_rounding_leads_nowhere(size, pins):
+    # 1 + x sin(th) vanishes at x = -1/sin(th), and nowhere at th = pi, whose sine is 1.2e-16 in floats
+    text = f"""
+        name = "slope"
+        coordinates = ["x", "z", "th"]
+        [dynamics]
+        kinetic = "(x_dot**2 + z_dot**2 + th_dot**2)/2"
+        [[contact]]
+        name = "end"
+        gap = "{size} + x*sin(th)"
+        [[contact]]
+        name = "side"
+        gap = "z - {size}*cos(th)"
+    """
+    slope = derive(mechanism_from_toml(text))
+    rates = {"x_dot": 0, "z_dot": 0, "th_dot": 0}
+    with pytest.raises(StateError, match="cannot be reached"):
+        solve_state(slope, {"th": "pi", "gap.end": 0, **pins, **rates})
+    angles = np.array([np.pi, 3.1415, np.pi - 1e-9, np.pi / 2])
+    states = solve_states(slope, {"th": angles, "gap.end": 0, **pins, **rates})
+    assert states.reached.tolist() == [False, True, True, True]
+    # the angle is rounded by 4e-16, which is 4e-7 of its distance to pi
+    np.testing.assert_allclose(states.q[1:, 0], -size / np.sin(angles[1:]), rtol=1e-6)
+
+
 def test_a_stretched_posture_from_which_the_search_starts_is_one():
     # the reach of an arm has no gradient where it is stretched, but has one beside that posture
     arm = derive(

@@ -273,7 +273,6 @@ def _single(state: NumericState, problem: SlidingProblem, place: int, k: int) ->
     G_NN = problem.G_NN[..., place, place]
     coupling = np.swapaxes(np.asarray(contact.W_T), -1, -2) @ (motion.response @ contact.W_N[..., None])
     along = np.sum(coupling[..., 0] * _slip_direction(state, contact), axis=-1)
-    with np.errstate(divide="ignore"):
-        own = np.where(along > 0.0, G_NN / np.where(along > 0.0, along, 1.0), np.inf)
-        strongest = G_NN / np.linalg.norm(coupling[..., 0], axis=-1)
-    return own, strongest
+    strongest = np.linalg.norm(coupling[..., 0], axis=-1)
+    own, worst = (np.where(size > 0.0, G_NN / np.where(size > 0.0, size, 1.0), np.inf) for size in (along, strongest))
+    return own, worst

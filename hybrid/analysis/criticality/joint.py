@@ -75,13 +75,15 @@ def determinants(G: Array, B: Array, size: Array) -> Array:
         Those of rounding are 0; NaN where a number is not finite.
     """
     unit = np.maximum(size, np.finfo(float).tiny)
-    G, B = (part / (unit[..., :, None] * unit[..., None, :]) for part in (G, B))
+    with np.errstate(all="ignore"):  # a normal that constraints hold has no size
+        G, B = (part / unit[..., :, None] / unit[..., None, :] for part in (G, B))
     shape, m = np.broadcast_shapes(G.shape[:-2], B.shape[:-2]), G.shape[-1]
     G, B = (np.broadcast_to(part, (*shape, m, m)).reshape(-1, m, m) for part in (G, B))
     found = np.empty((len(G), m + 1))
     for first in range(0, len(G), _BLOCK):
         block = slice(first, first + _BLOCK)
-        found[block] = _coefficients(G[block], B[block])
+        with np.errstate(over="ignore", invalid="ignore"):
+            found[block] = _coefficients(G[block], B[block])
     return found.reshape(*shape, m + 1)
 
 

@@ -20,7 +20,7 @@ from hybrid.expressions import Builder, compile_kernel, jacobian, roundings, swi
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.state import State
-    from hybrid.expressions import Graph, Kernel
+    from hybrid.expressions import Graph, Kernel, Nodes, Switch
 
 __all__ = [
     "LoadJump",
@@ -224,7 +224,7 @@ class LoadJumps:
 
     coordinates: tuple[str, ...]
     _graph: Graph = attrs.field(repr=False)
-    _quantities: tuple[int, ...] = attrs.field(repr=False)
+    _quantities: Nodes = attrs.field(repr=False)
     _kernel: Kernel = attrs.field(repr=False)
 
     def met(self, dynamics: Dynamics, q: Array, v: Array, t: float, errors: Array | float = 0.0) -> list[LoadJump]:
@@ -247,7 +247,7 @@ class LoadJumps:
         slopes = found["slopes"].reshape(len(self.coordinates), -1)
         near = _ROUNDED * found["roundings"] + np.abs(slopes[:, :-1]) @ np.broadcast_to(errors, 2 * len(q))
         places = np.flatnonzero((np.abs(found["values"]) <= near) & (found["changes"] != 0.0)).tolist()
-        texts = sympy_expressions(self._graph, [self._quantities[place] for place in places]) if places else []
+        texts = sympy_expressions(self._graph, self._quantities[places].tolist()) if places else []
         return [
             LoadJump(self.coordinates[place], str(text), slopes[place, :-1], float(slopes[place, -1]))
             for place, text in zip(places, texts, strict=True)
@@ -281,54 +281,36 @@ def load_jumps(dynamics: Dynamics) -> LoadJumps | None:
 
 
 def _load_jumps(dynamics: Dynamics) -> LoadJumps | None:
-    equations = dynamics.equations
-    build = Builder(equations.graph)
-    found = [
-        (coordinate, switch.quantity, build.replaced(switch.weight, {switch.quantity: build.number(0)}))
-        for coordinate, load in zip(dynamics.mechanism.coordinates, equations.h.tolist(), strict=True)
-        for switch in switches(build, [load])
-        if switch.is_jump
-    ]
-    found = [item for item in found if build.value(item[2]) != 0]
-    if not found:
+    build, equations = Builder(dynamics.equations.graph), dynamics.equations
+    loads = zip(dynamics.mechanism.coordinates, equations.h.tolist(), strict=True)
+    found = [(name, item) for name, load in loads for item in switches(build, [load]) if item.is_jump]
+    coordinates, asked = _changing(build, found)
+    if not coordinates:
         return None
-    coordinates, quantities, changes = zip(*found, strict=True)
-    asked = {
-        "values": quantities,
-        "changes": changes,
-        "roundings": roundings(build, quantities),
-        "slopes": jacobian(build, np.array(quantities), equations.state).ravel(),
-    }
+    asked["slopes"] = jacobian(build, asked["values"], equations.state).ravel()
     graph = build.graph()
-    kernel = compile_kernel(graph, {name: np.array(nodes) for name, nodes in asked.items()}, equations.arguments)
-    return LoadJumps(coordinates, graph, quantities, kernel)
+    return LoadJumps(coordinates, graph, asked["values"], compile_kernel(graph, asked, equations.arguments))
 
 
 def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
     build, equations = Builder(dynamics.equations.graph), dynamics.equations
-    names, quantities, changes = list[str](), list[int](), list[int]()
     named = [
         *zip(dynamics.contacts, equations.gap, strict=True),
         *zip(dynamics.rigid, equations.constraint, strict=True),
     ]
-    surfaces = [(name, switches(build, [surface], equations.state)) for name, surface in named]
+    found = [(name, item) for name, surface in named for item in switches(build, [surface], equations.state)]
     for name, columns in dynamics.columns.items():  # a slip is a rate: where it bends no velocity jumps
         slip = [*equations.slip[columns], *equations.W_T[:, columns].flat]  # at rest, too, where its rate is zero
-        surfaces.append((name, tuple(item for item in switches(build, slip, equations.state) if item.is_jump)))
-    for name, found in surfaces:
-        for switch in found:
-            change = build.replaced(switch.weight, {switch.quantity: build.number(0)})
-            if build.value(change) != 0 and build.graph().names([switch.quantity]) & {
-                *dynamics.mechanism.coordinates,
-                "t",
-            }:
-                names.append(name)
-                quantities.append(switch.quantity)
-                changes.append(change)
-    if not names:
-        return None
-    asked = {"values": quantities, "changes": changes, "roundings": roundings(build, quantities)}
-    return SurfaceKinks(
-        tuple(names),
-        compile_kernel(build.graph(), {name: np.array(nodes) for name, nodes in asked.items()}, equations.arguments),
-    )
+        found += [(name, item) for item in switches(build, slip, equations.state) if item.is_jump]
+    graph, moving = build.graph(), {*dynamics.mechanism.coordinates, "t"}
+    names, asked = _changing(build, [item for item in found if graph.names([item[1].quantity]) & moving])
+    return SurfaceKinks(names, compile_kernel(build.graph(), asked, equations.arguments)) if names else None
+
+
+def _changing(build: Builder, named: list[tuple[str, Switch]]) -> tuple[tuple[str, ...], dict[str, Nodes]]:
+    """Whose switches change something where their quantities vanish, and the nodes that tell where that is."""
+    changes = [build.replaced(item.weight, {item.quantity: build.number(0)}) for _, item in named]
+    kept = [place for place, change in enumerate(changes) if build.value(change) != 0]
+    quantities = np.array([named[place][1].quantity for place in kept], dtype=int)
+    asked = {"values": quantities, "changes": np.array(changes, dtype=int)[kept]}
+    return tuple(named[place][0] for place in kept), {**asked, "roundings": roundings(build, quantities)}

@@ -29,6 +29,7 @@ from hybrid.motion.steps import Step, Stepper, constant_step
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from hybrid.dynamics.kinks import LoadJump
     from hybrid.motion.arguments import Settings
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.events import Watch
@@ -179,7 +180,7 @@ def follow(
     directions: Mapping[str, Array],
     progress: Callable[[float], None] | None = None,
     trial: Trial | None = None,
-    led_back: Callable[[float, Array], str | None] | None = None,
+    led_back: Callable[[float, Array], LoadJump | None] | None = None,
 ) -> FollowedArc:
     """Follow a mode's flow until a guard fires, the time ends, or no step is possible.
 
@@ -232,7 +233,7 @@ def follow(
             if progress is not None:
                 progress(way.t)
             if led_back is not None and len(way.steps) % _PATIENCE == 1 and led_back(way.t, way.y) is not None:
-                return way.held()
+                return way.followed(failure="")
     except (KeyboardInterrupt, HybridError, ArithmeticError, ValueError) as error:
         return way.cut_short(error)
     return followed
@@ -270,12 +271,13 @@ class _Way:
         """Make one step; what was followed if the arc ends in it."""
         step, self.tried = self.tried or self.stepper.step(), None
         if step is None:
-            return self._followed(failure=self.stepper.cause)
+            return self.followed(failure=self.stepper.cause)
         is_first = self.watch.signs is None
         found = first_event(self.watch, step, is_first=is_first) if self.watch.guards else None
         return self._pass(step) if found is None else self._at_event(*found)
 
-    def _followed(self, **how: Any) -> FollowedArc:
+    def followed(self, **how: Any) -> FollowedArc:
+        """What was followed up to here."""
         return FollowedArc(tuple(self.steps), self.t, self.y, **how)
 
     def _projected(self, t: float, y: Array) -> Array:
@@ -290,9 +292,9 @@ class _Way:
         is_at_kink = any(guard.kind is GuardKind.KINK for guard in fired)  # of either direction of the surface
         self.t, self.y = last.end, last.last if is_at_kink else self._projected(last.end, last.last)
         if fired[0].kind is GuardKind.UNDEFINED:
-            return self._followed(failure=f"{fired[0].element!r} has no value beyond")
+            return self.followed(failure=f"{fired[0].element!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
-            return self._followed(fired=fired)
+            return self.followed(fired=fired)
         self.watch.flow.set_references(references(self.constraints, self.t, self.y, {}, self.watch.settings))
         self._restart(self.watch.settings, last.end - last.start)
         return None
@@ -310,9 +312,9 @@ class _Way:
         self.collapsed = self.collapsed + 1 if duration <= _COLLAPSED * self.longest else 0
         self.t, self.y = step.end, self._projected(step.end, step.last)
         if self.stalled > _PATIENCE or self.collapsed > _MANY:
-            return self._followed(failure="")
+            return self.followed(failure="")
         if self.stepper.is_finished:
-            return self._followed()
+            return self.followed()
         stopped = self._turn(step) if self.turns else None
         if stopped is None and not self.turns and self._has_begun():
             self._restart(self.watch.settings, step.end - step.start)
@@ -359,17 +361,13 @@ class _Way:
             self._restart(watch.settings, step.end - step.start)
         return None
 
-    def held(self) -> FollowedArc:
-        """What was followed up to where a load drives the motion back to its jump."""
-        return self._followed(failure="")
-
     def cut_short(self, error: BaseException) -> FollowedArc:
         """What was followed up to where something was raised."""
         if self.steps:  # it may have come between a step and its projection
             self.t, self.y = self.steps[-1].end, self.steps[-1].last
         if isinstance(error, Exception):
-            return self._followed(error=error)
-        return self._followed(interrupted=True)
+            return self.followed(error=error)
+        return self.followed(interrupted=True)
 
 
 def touch_limit(gap_dot: Sequence[float], acceleration: Sequence[float], gaps: Sequence[float]) -> float | None:

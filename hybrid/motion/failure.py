@@ -16,6 +16,7 @@ from hybrid.tolerances import AGREEING, CENTRAL_STEP, CLEAR, NEARLY, UNSEEN
 
 if TYPE_CHECKING:
     from hybrid.contact.guards import Guard
+    from hybrid.dynamics.kinks import LoadJump
     from hybrid.motion.arcs import FollowedArc
     from hybrid.motion.context import Context
     from hybrid.motion.numeric import Flow
@@ -73,34 +74,17 @@ def explain_failure(context: Context, flow: Flow, followed: FollowedArc) -> tupl
         rate = np.asarray(flow.derivative(followed.t, followed.y), dtype=float)
     if not np.isfinite(rate).all():
         return Termination.UNDEFINED, "the acceleration is not finite"
-    led = led_back(context, flow, followed.t, followed.y)
-    if led is not None:
-        return Termination.NOT_COMPUTED, led
+    jump = led_back(context, flow, followed.t, followed.y)
+    if jump is not None:
+        return Termination.NOT_COMPUTED, (
+            f"the load of {jump.coordinate} jumps where {jump.quantity} = 0 and drives the motion back there from "
+            "either side: no motion beyond obeys these equations (dry friction is declared as a [[friction]])"
+        )
     return Termination.STEP_SIZE, f"the largest acceleration is {np.max(np.abs(rate)):.3g}"
 
 
-def jump_met(context: Context, t: float, y: Array) -> str | None:
-    """What is to be said where an arc begins at the jump of a load.
-
-    Parameters
-    ----------
-    context : Context
-    t : float
-    y : array, (2n,)
-
-    Returns
-    -------
-    str or None
-    """
-    if context.jumps is None:
-        return None
-    n = context.dynamics.n
-    met = context.jumps.met(context.dynamics, y[:n], y[n:], t)
-    return f"t = {t:.10g}: {met[0].sentence}" if met else None
-
-
-def led_back(context: Context, flow: Flow, t: float, y: Array) -> str | None:
-    """A phrase about the load that jumps at a state and drives the motion of a mode back there from both sides.
+def led_back(context: Context, flow: Flow, t: float, y: Array) -> LoadJump | None:
+    """The load that jumps at a state and drives the motion of a mode back there from both sides.
 
     Equations whose right-hand side jumps have no solution beyond such a state (Filippov 1988, Differential Equations
     with Discontinuous Righthand Sides, section 4).
@@ -116,7 +100,7 @@ def led_back(context: Context, flow: Flow, t: float, y: Array) -> str | None:
 
     Returns
     -------
-    str or None
+    LoadJump or None
     """
     if context.jumps is None:
         return None
@@ -133,10 +117,7 @@ def led_back(context: Context, flow: Flow, t: float, y: Array) -> str | None:
         if not jump.slope[n:].any() and (np.abs(y[n:]) <= errors[n:]).all():  # from rest it moves by its acceleration
             rates = motion[:, n:] @ jump.slope[:n]
         if rates[2] < 0.0 < rates[0] and rates[1] != 0.0:  # where it is zero on the jump itself, it stays there
-            return (
-                f"the load of {jump.coordinate} jumps where {jump.quantity} = 0 and drives the motion back there from "
-                "either side: no motion beyond obeys these equations (dry friction is declared as a [[friction]])"
-            )
+            return jump
     return None
 
 

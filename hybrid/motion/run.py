@@ -6,7 +6,6 @@ How fast events follow each other, and when they are too many.
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -26,7 +25,7 @@ from hybrid.motion.accumulating import completed, is_accumulating, limits_in_ord
 from hybrid.motion.arcs import FollowedArc, Rest, Trial, first_step_limit, follow
 from hybrid.motion.arguments import check_start
 from hybrid.motion.compliant_passage import pass_inconsistent, pass_jamming
-from hybrid.motion.failure import explain_failure, in_words, jump_met, led_back, negative_friction, singular_point
+from hybrid.motion.failure import explain_failure, in_words, led_back, negative_friction, singular_point
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination, complete
 from hybrid.motion.selecting import Decision, Moment, continued_beside_others, decide, indefinite_forces
 from hybrid.motion.simultaneous import order_of_impacts
@@ -248,7 +247,7 @@ class Run:
 
     def _arc(self, choice: Choice, moment: Moment, trial: Trial | None) -> FollowedArc | None:
         """Follow a mode; None if the condition to stop at was met where it begins."""
-        context = self.context
+        context, n = self.context, self.context.dynamics.n
         if trial is None:
             constraints = context.constraints(choice, moment.t, moment.q)
             q, v = constraints.project(moment.t, moment.q, moment.v)
@@ -259,12 +258,13 @@ class Run:
             constraints, watch, y = trial.constraints, trial.watch, trial.step.first
             watch.signs, watch.is_decided, rests = None, False, isinstance(trial.stepper, Rest)
         if context.jumps is not None:
-            self._say(choice.mode, "jump", lambda: jump_met(context, moment.t, y))
+            met = context.jumps.met(context.dynamics, y[:n], y[n:], moment.t)
+            self._say(choice.mode, "jump", lambda: f"t = {moment.t:.10g}: {met[0].sentence}" if met else None)
         limit = None if rests else first_step_limit(context, choice, moment.t, y)
         followed = follow(
             watch, constraints, moment.t, y, self.t_end, first_step=limit, rests=rests, directions=choice.directions,
             progress=self._report, trial=trial if limit is None else None,
-            led_back=None if rests or context.jumps is None else partial(led_back, context, watch.flow),
+            led_back=None if rests or context.jumps is None else lambda t, y: led_back(context, watch.flow, t, y),
         )  # fmt: skip
         if context.watched and self._ends(self.signs.followed(watch, followed, moment, choice.mode, self.events)):
             return None

@@ -16,7 +16,7 @@ from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
 from hybrid.dynamics.consistency import FARTHEST, check_angles
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.positions import is_explicit, left_open, newton, position_problem, solve_positions
+from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
 from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_one_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
@@ -183,7 +183,7 @@ def solve_state(
     sorted_pins = sort_pins(dynamics, pins)
     solved = _solved(dynamics, sorted_pins, followed, tolerances)
     if not solved.reached.all():
-        raise _unreached(dynamics, sorted_pins, tolerances)
+        raise _unreached(dynamics, sorted_pins, solved.q)
     others: tuple[Array, ...] = ()
     if not is_explicit(dynamics, sorted_pins):
         from hybrid.dynamics.postures import distinct_postures  # explicit pins have one position
@@ -381,21 +381,18 @@ def _velocity_system(dynamics: Dynamics, pins: Pins, q: Array) -> tuple[list[Arr
     return rows, right
 
 
-def _unreached(dynamics: Dynamics, sorted_pins: Pins, tolerances: Tolerances) -> StateError:
-    """Say which of the pins cannot be met together."""
-    q, reached = _solve_positions(dynamics, sorted_pins, tolerances)
+def _unreached(dynamics: Dynamics, sorted_pins: Pins, q: Array) -> StateError:
+    """Say which of the pins cannot be met together, at a position (n,) or, where it is NaN, at any."""
     given = ", ".join(f"{name}={_shown(value)}" for name, value in sorted_pins.positions.items())
     rigid = f"the constraints {', '.join(dynamics.rigid)}" if dynamics.rigid else ""
     left_out = [name for row, name in enumerate(dynamics.rigid) if row not in sorted_pins.independent]
     only = f"; {', '.join(left_out)} has no gradient of its own beside the others" if left_out else ""
-    if not reached.all():
+    if not np.isfinite(q).all():
         problem, _ = position_problem(dynamics, sorted_pins)
-        ends = [newton(problem, start, tolerances)[0] for start in problem.starts] if problem.free else []
-        is_open = any(left_open(problem, q, tolerances).any() for q in ends)
-        why = "depend on each other and leave a coordinate open" if is_open else "contradict each other"
         return StateError(
             f"no position of {dynamics.name} satisfies {' and '.join(filter(None, (given, rigid)))}: it cannot be "
-            f"reached, or they {why} (tried {len(problem.starts)} starts){only}"
+            "reached, or they contradict each other, or they depend on each other and leave a coordinate open "
+            f"(tried {len(problem.starts)} starts){only}"
         )
     rows, _ = _velocity_system(dynamics, sorted_pins, q)
     names = [*sorted_pins.velocities, *(dynamics.rigid[row] for row in sorted_pins.independent)]

@@ -28,7 +28,6 @@ __all__ = [
     "depends_on",
     "has_kinks",
     "is_explicit",
-    "left_open",
     "linearised",
     "newton",
     "newton_from",
@@ -263,7 +262,7 @@ def newton_from(
     converged &= _satisfies_the_rest(problem, q, tolerances)
     rows = np.flatnonzero(converged & doubtful)
     if len(rows):
-        converged[rows] = ~left_open(problem.take(rows), q[rows], tolerances)
+        converged[rows] = ~_left_open(problem.take(rows), q[rows], tolerances)
     return q, converged
 
 
@@ -272,20 +271,8 @@ def _is_felt(A: Array, way: Array, scale: Array) -> Booleans:
     return ~(np.abs(A) * way <= _FELT * scale[..., None]).all(axis=1)  # no gradient tells nothing
 
 
-def left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
-    """Where the pins hold along a curve through given positions, or through others near to them.
-
-    Parameters
-    ----------
-    problem : PositionProblem
-        Of N states.
-    q : array, (N, n)
-    tolerances : Tolerances
-
-    Returns
-    -------
-    array of bool, (N,)
-    """
+def _left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
+    """Where the pins hold along a curve through given positions (N, n), or through others near to them."""
     free, radians = np.array(problem.free, dtype=np.intp), problem.dynamics.at(problem.parameters).radians_at
     return on_curves(
         lambda q: linearised(problem, q, free)[:3],

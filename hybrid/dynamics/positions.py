@@ -176,9 +176,7 @@ def solve_positions(problem: PositionProblem, tolerances: Tolerances) -> tuple[A
         pending = pending[~converged]
         if not len(pending) or not problem.free:
             break
-    reached = np.ones(len(q), dtype=bool)
-    reached[pending] = False
-    return q + 0.0, reached
+    return q + 0.0, ~np.isnan(q[:, 0])
 
 
 def newton(problem: PositionProblem, start: Start, tolerances: Tolerances) -> tuple[Array, Booleans]:
@@ -286,7 +284,8 @@ def _left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Bo
 def _may_be_singular(A: Array) -> Booleans:
     """Where a determinant (N, f, f) is small beside the bound of Hadamard: where it vanishes, whatever the units."""
     bound = np.sqrt(np.einsum("nij,nij->ni", A, A).prod(axis=1))
-    return np.asarray(np.abs(np.linalg.det(A)) <= CLEAR * bound)
+    determinant = np.linalg.det(A) if A.shape[-1] > 1 else A[:, 0, 0]  # LAPACK is slow at single numbers
+    return np.asarray(np.abs(determinant) <= CLEAR * bound)
 
 
 def _satisfies_the_rest(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:

@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.errors import ComputationError
-from hybrid.expressions import Builder, compile_kernel, jacobian, roundings, switches, sympy_expressions
+from hybrid.expressions import (
+    Builder,
+    compile_kernel,
+    jacobian,
+    roundings,
+    switches,
+    sympy_expressions,
+    vanishes_with,
+)
 
 if TYPE_CHECKING:
     from hybrid.dynamics.derive import Dynamics
@@ -310,7 +318,7 @@ def _surface_kinks(dynamics: Dynamics) -> SurfaceKinks | None:
 def _changing(build: Builder, named: list[tuple[str, Switch]]) -> tuple[tuple[str, ...], dict[str, Nodes]]:
     """Whose switches change something where their quantities vanish, and the nodes that tell where that is."""
     changes = [build.replaced(item.weight, {item.quantity: build.number(0)}) for _, item in named]
-    kept = [place for place, change in enumerate(changes) if build.value(change) != 0]
+    kept = [place for place, (_, item) in enumerate(named) if not vanishes_with(build, item.weight, item.quantity)]
     quantities = np.array([named[place][1].quantity for place in kept], dtype=int)
     asked = {"values": quantities, "changes": np.array(changes, dtype=int)[kept]}
     return tuple(named[place][0] for place in kept), {**asked, "roundings": roundings(build, quantities)}

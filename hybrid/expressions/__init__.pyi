@@ -42,6 +42,7 @@ from .properties import (
     magnitudes as magnitudes,
     roundings as roundings,
     switches as switches,
+    vanishes_with as vanishes_with,
 )
 from .recorded_arrays import RecordedArray as RecordedArray, straight_line as straight_line
 from .recording import (

@@ -20,7 +20,7 @@ from hybrid.expressions.functions import FUNCTIONS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-__all__ = ["Switch", "magnitudes", "roundings", "switches"]
+__all__ = ["Switch", "magnitudes", "roundings", "switches", "vanishes_with"]
 
 
 def magnitudes(build: Builder, roots: Any) -> Nodes:
@@ -188,7 +188,7 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
             else:
                 found = [(jumps, *item) for item in _jumps(build, root, node)]
             for table, quantity, height in found:
-                if table is jumps and _vanishes_with(build, height, quantity):
+                if table is jumps and vanishes_with(build, height, quantity):
                     table, height = bends, one  # as of a force that sets in: x*(1 + sign(x)), max(0, x)*step(x)
                 table[quantity] = build.add(table.get(quantity, zero), build.call("abs", height))
     poles = _poles(build, nodes, frozenset(moving)) if moving else []
@@ -199,8 +199,26 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
     )
 
 
-def _vanishes_with(build: Builder, node: int, quantity: int) -> bool:
-    """Whether a node is zero where a quantity is, as far as its form tells, and is no quotient of zeros there."""
+def vanishes_with(build: Builder, node: int, quantity: int) -> bool:
+    """Whether a node is zero where a quantity is, as far as its form tells, and is no quotient of zeros there.
+
+    Parameters
+    ----------
+    build : Builder
+    node, quantity : int
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from hybrid.expressions import Builder
+    >>> build = Builder()
+    >>> x, zero = build.name("x"), build.number(0)
+    >>> vanishes_with(build, build.call("max", x, zero), build.subtract(x, zero))
+    True
+    """
     for known in _where_zero(build, node, quantity):
         there = build.replaced(node, known)
         below = (_divided(build, other)[1] for other in build.needed([there]))

@@ -113,6 +113,22 @@ def test_a_bend_that_changes_no_direction_is_none():
     assert energy(motion) == pytest.approx(float(start.v @ start.v / 2 + G * start.q[1]), rel=1e-9)
 
 
+@pytest.mark.parametrize("declared", ["gap", "constraint"])
+@pytest.mark.parametrize(
+    ("rate", "place", "speed"), [("0", 0, 0), ("0.1*t", 0.2, 0.1), ("0.1*sin(t)", 0.1 * np.sin(2), 0.1 * np.cos(2))]
+)
+@pytest.mark.parametrize("power", [2, 3, 4])
+@pytest.mark.parametrize(("start", "since"), [("1", 1), ("1/3", 5 / 3)])
+def test_a_surface_that_sets_in_smoothly_takes_a_body_along(declared, rate, place, speed, power, start, since):
+    carried = body(**{declared: f"y - max(0, t - {start})**{power} - {rate}"})
+    pins = {"x": 0, "x_dot": 0} | ({"gap.floor": 0, "gap_dot.floor": 0} if declared == "gap" else {})
+    motion = simulate(carried, solve_state(carried, pins), t_end=2.0)
+    assert motion.termination is Termination.END_TIME
+    assert not motion.events
+    np.testing.assert_allclose(motion.q[1], since**power + place, rtol=1e-7)
+    np.testing.assert_allclose(motion.v[1], power * since ** (power - 1) + speed, rtol=1e-7)
+
+
 def test_nothing_is_decided_on_a_kink_and_all_beside_it():
     wedge = body(WEDGE)
     on, beside = ({"x": x, "x_dot": -1, "gap.floor": 0, "y_dot": 0} for x in (0.0, -1e-9))

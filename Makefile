@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 CONSTRAINTS := constraints.txt
-PYTHONS ?= python3.11 python3.12 python3.13
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 WORKERS ?= 2
 N ?= 1000
 SEED ?= 1
@@ -34,7 +34,7 @@ test: $(READY) ## run the test suite (the quick one)
 	@echo "==> running the test suite on $(WORKERS) processes"
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -q
 
-test-all: ## run the test suite on every Python from 3.11 to 3.13 that this machine has
+test-all: ## run the test suite on every Python from 3.11 to 3.14 that this machine has
 	@for python in $(PYTHONS); do \
 	    if $$python -c 'import venv, ensurepip' 2>/dev/null; then \
 	        echo "==> $$($$python --version)"; $(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$${python##*/} || exit 1; \

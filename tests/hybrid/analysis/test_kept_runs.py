@@ -15,6 +15,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
+from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -369,7 +370,7 @@ def test_a_chunk_that_fails_is_named_and_the_others_are_there(monkeypatch):
     monkeypatch.setattr(planes, "classify", poisoned)
     found = region_map(
         dynamics_of("rod_on_incline"), axes=axes(40), pins=PINS, parameters={"mu": 1.5}, chunk_cells=80,
-        executor=partial(ProcessPoolExecutor, 2),
+        executor=partial(ProcessPoolExecutor, 2, mp_context=get_context("fork")),  # inherits what is patched
     )  # fmt: skip
     assert not found.is_complete
     assert 80 <= found.n_missing <= 160

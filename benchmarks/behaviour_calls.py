@@ -193,14 +193,6 @@ def points(mechanism: str, over: list[str], **given: Json) -> Json:
     return [{name: getattr(point, name) for name in fields} for point in found]
 
 
-def areas(mechanism: str, axes: list[str], **given: Json) -> Json:
-    """Refined shares of the regions of a map."""
-    import hybrid
-
-    swept = [hybrid.Axis.parse(axis) for axis in axes]
-    return hybrid.refined_fractions(dynamics_of(mechanism), axes=swept, **given).mode_fractions
-
-
 def realisation(**given: Json) -> Json:
     """A ladder of springs in place of a rigid constraint."""
     import hybrid
@@ -239,7 +231,7 @@ def lcp(M: list[list[float]], q: list[float]) -> Json:
     return {"all": found.isolated, "complete": found.complete, "lemke": [one.status, one.z], "classes": classes}
 
 
-_ALL = (select, problem, region_map, simulate, saltation, resolve, chatter, periodic, singular, points, areas)
+_ALL = (select, problem, region_map, simulate, saltation, resolve, chatter, periodic, singular, points)
 CALLS: dict[str, Callable[..., Json]] = {
     function.__name__: function for function in (*_ALL, realisation, realise, declaration, lcp)
 }

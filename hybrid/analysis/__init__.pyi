@@ -36,7 +36,6 @@ from .ensemble_result import (
 )
 from .ensemble_store import load_ensemble as load_ensemble
 from .ensembles import ensemble as ensemble
-from .maps.areas import RefinedFractions as RefinedFractions, refined_fractions as refined_fractions
 from .maps.axes import Axis as Axis
 from .maps.boundaries import Boundary as Boundary
 from .maps.region_map import RegionMap as RegionMap

@@ -15,7 +15,6 @@ from hybrid import (
     contact_problem,
     critical_friction,
     genot_brogliato_points,
-    refined_fractions,
     region_map,
     select,
     simulate,
@@ -101,7 +100,7 @@ def test_the_functions_that_are_asked_are_not_few():
 def test_what_are_no_axes_is_refused(axes, message):
     rod = dynamics_of("rod_on_incline")
     pins = {"phi_dot": 0, "slip.tip": 1}
-    for asked in (region_map, certified_map, refined_fractions, compare_map):
+    for asked in (region_map, certified_map, compare_map):
         with pytest.raises(ArgumentError, match=message):
             asked(rod, axes=axes, pins=pins)
     for asked in (critical_friction, certified_friction, genot_brogliato_points):

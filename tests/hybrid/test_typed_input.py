@@ -17,7 +17,6 @@ from hybrid import (
     critical_friction,
     derive,
     genot_brogliato_points,
-    refined_fractions,
     region_map,
     resolve,
     select,
@@ -88,8 +87,6 @@ def test_axes_of_maps_are_read(rod):
     common = {"pins": {"slip.tip": "+0"}, "parameters": {"mu": "3/2"}}
     assert region_map(rod, axes=typed, **common).axes == tuple(axes)
     assert np.array_equal(region_map(rod, axes=typed, **common).region, region_map(rod, axes=axes, **common).region)
-    one = refined_fractions(rod, axes=[typed[0], axes[1]], accuracy=1e-3, **common)
-    assert one.mode_fractions == refined_fractions(rod, axes=axes, accuracy=1e-3, **common).mode_fractions
 
 
 def test_sweeps_of_critical_friction_are_read():

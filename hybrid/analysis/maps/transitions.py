@@ -53,7 +53,6 @@ def transitions(
     after: NDArray[np.uint64],
     *,
     width: float,
-    batch: int = _BATCH,
 ) -> Transitions:
     """Bisect brackets of segments whose two ends have different codes, all at once.
 
@@ -71,8 +70,6 @@ def transitions(
         Codes there.
     width : float
         Final width of the brackets.
-    batch : int, optional
-        Points asked for at once, if there are fewer brackets.
 
     Returns
     -------
@@ -93,7 +90,7 @@ def transitions(
         done.append(brackets.chosen(narrow))
         brackets = brackets.chosen(~narrow)
         if len(brackets.segment):
-            brackets = _narrowed(code, brackets, batch)
+            brackets = _narrowed(code, brackets)
     if not done:
         return Transitions(segment, low, before, after)
     segments = np.concatenate([part.segment for part in done])
@@ -119,10 +116,10 @@ class _Brackets:
         return _Brackets(*(getattr(self, field.name)[index] for field in attrs.fields(_Brackets)))
 
 
-def _narrowed(code: Coder, brackets: _Brackets, batch: int) -> _Brackets:
+def _narrowed(code: Coder, brackets: _Brackets) -> _Brackets:
     """Cut every bracket into equal sections and keep those with a change."""
     low, high = brackets.low, brackets.high
-    sections = int(np.clip(batch // len(low), 1, _MAX_SECTIONS)) + 1
+    sections = int(np.clip(_BATCH // len(low), 1, _MAX_SECTIONS)) + 1
     shares = low[:, None] + (high - low)[:, None] * (np.arange(sections + 1) / sections)
     shares[:, -1] = high
     inside = code(brackets.segment[:, None], shares[:, 1:-1])

@@ -83,10 +83,13 @@ def test_shares_enclose_those_of_the_closed_form_where_several_modes_hold(side):
     }
 
 
-def test_shares_of_a_contact_at_rest():
-    found = certified("rod_on_incline", ["phi=0:pi", "phi_dot=-3:3"], {"slip.tip": 0}, parameters={"mu": 0.5}, gap=1e-3)
-    for name, share in fractions_at_rest(mu=0.5, epsilon=0.0).items():
-        assert encloses(found.regions.get(name, (0.0, 0.0)), share, 2e-5)
+# At mu = 0.745, a little below 3/4, the domain of sticking has two thin holes.
+@pytest.mark.parametrize(("mu", "epsilon"), [(0.5, 0.0), (0.5, 0.25), (1.5, 1.0), (0.745, 0.0)])
+def test_shares_of_a_contact_at_rest(mu, epsilon):
+    parameters = {"mu": mu, "epsilon": epsilon}
+    found = certified("rod_on_incline", ["phi=0:pi", "phi_dot=-3:3"], {"slip.tip": 0}, parameters=parameters, gap=1e-4)
+    for name, share in fractions_at_rest(mu=mu, epsilon=epsilon).items():
+        assert encloses(found.regions.get(name, (0.0, 0.0)), share, 1e-7)  # of a sum over 40 000 lines
 
 
 def test_less_friction_than_critical_is_proved_free_of_paradoxes():

@@ -111,7 +111,7 @@ def build_comparison(
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> report = build_comparison(ball, solve_state(ball, {"gap_dot.floor": -1}), stiffness=[1e6])
     >>> report.comparison.verdict, report.command
-    ('IMPACT', 'painleve compare bouncing_ball --pin y_dot=-1 --stiffness 1000000 -o comparison.html')
+    ('IMPACT', 'painleve compare bouncing_ball --pin y=0 --pin y_dot=-1 --stiffness 1000000 -o comparison.html')
     """
     from hybrid.analysis.comparison.table import STIFFNESSES, compare
     from hybrid.dynamics import state_of

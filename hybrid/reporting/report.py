@@ -15,8 +15,8 @@ import numpy as np
 
 from hybrid.arguments import checks_arguments
 from hybrid.displays import AbstractDisplayed, one_line
-from hybrid.dynamics.pins import solve_state
-from hybrid.errors import StateError
+from hybrid.dynamics.positions import is_explicit
+from hybrid.dynamics.state import sort_pins
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 from hybrid.reporting.branches import critical_friction_record, map_record
 from hybrid.reporting.records import (
@@ -28,10 +28,10 @@ from hybrid.reporting.records import (
 )
 from hybrid.reporting.window import pins_around
 from hybrid.reporting.wording import command_text
-from hybrid.tolerances import NOTHING, Tolerances
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from hybrid.analysis import Axis, CriticalFriction, RegionMap
     from hybrid.analysis.maps.chunks import Progress
@@ -54,7 +54,7 @@ __all__ = [
 
 @checks_arguments
 def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None = None) -> str:
-    """The shortest command line whose pins give a state.
+    """The command line whose pins give a state.
 
     Parameters
     ----------
@@ -65,23 +65,22 @@ def command_line(dynamics: Dynamics, state: State, *, parameters: Values | None 
     Returns
     -------
     str
-        The pins are tried: without those that are filled in by default, with all, or with every coordinate.
+        The pins are those of :func:`pins_around`, with every coordinate in place of gaps that several postures have.
 
     Examples
     --------
     >>> import mechanisms
     >>> from hybrid import derive, solve_state
-    >>> rod = derive(mechanisms.load("rod_on_incline"))
-    >>> state = solve_state(rod, {"phi": 2, "phi_dot": 0, "slip.tip": "+0"})
-    >>> command_line(rod, state)
-    'painleve report rod_on_incline --pin phi=2 --pin slip.tip=+0 --pin phi_dot=0 -o report.html'
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> command_line(ball, solve_state(ball, {"y": 1, "y_dot": 0}))
+    'painleve report bouncing_ball --pin y=1 --pin y_dot=0 -o report.html'
     """
     options = [*state_options(dynamics, state, parameters=parameters), ("-o", "report.html")]
     return command_text("report", dynamics.name, options)
 
 
 def state_options(dynamics: Dynamics, state: State, *, parameters: Values | None) -> list[tuple[str, str]]:
-    """The fewest options of a command whose pins give a state.
+    """The options of a command whose pins give a state.
 
     Parameters
     ----------
@@ -92,42 +91,16 @@ def state_options(dynamics: Dynamics, state: State, *, parameters: Values | None
     Returns
     -------
     list of (str, str)
-        ``--pin`` and ``--param`` with what follows them.
+        ``--pin`` and ``--param`` with what follows them. Rigid constraints may leave another posture to the same pins.
     """
-    chosen: Mapping[str, Any] = {}
-    for chosen in _candidates(dynamics, state, parameters):
-        if _gives(dynamics, state, chosen, parameters):
-            break
-    given = (("--pin", chosen), ("--param", parameters or {}))
-    return [(option, f"{name}={_written(value)}") for option, values in given for name, value in values.items()]
-
-
-def _candidates(dynamics: Dynamics, state: State, parameters: Values | None) -> Iterator[dict[str, Any]]:
-    mechanism = dynamics.mechanism
-    own = (*mechanism.coordinates, *mechanism.velocities)
     pins = pins_around(dynamics, state, [], parameters=parameters)
-    defaults = {name: value for name, value in pins.items() if name.startswith(("gap.", "gap_dot."))}
-    defaults |= {name: value for name, value in pins.items() if name in own and value == 0.0}
-    yield {name: value for name, value in pins.items() if name not in defaults}
-    for kept in defaults:
-        yield {name: value for name, value in pins.items() if name not in defaults or name == kept}
-    gaps = tuple(name for name in defaults if "." in name)
-    yield {name: value for name, value in pins.items() if name not in gaps}
-    yield {name: value for name, value in pins.items() if name in gaps or name not in defaults}
-    yield pins
-    rest = {name: value for name, value in pins.items() if name not in own and not name.startswith("gap.")}
-    yield dict(zip(mechanism.coordinates, state.q.tolist(), strict=True)) | rest
-
-
-def _gives(dynamics: Dynamics, state: State, pins: Mapping[str, Any], parameters: Values | None) -> bool:
-    try:
-        solved = solve_state(dynamics, pins, parameters=parameters)
-    except StateError:
-        return False
-    is_same = np.allclose(solved.q, state.q, rtol=0, atol=NOTHING) and np.allclose(
-        solved.v, state.v, rtol=0, atol=NOTHING
-    )
-    return is_same and solved.sides == dict(state.sides)
+    found = sort_pins(dynamics, pins)
+    if len(found.positions) == dynamics.n and not is_explicit(dynamics, found):
+        # several postures may have these gaps; the coordinates say which one is meant
+        own = dict(zip(dynamics.mechanism.coordinates, state.q.tolist(), strict=True))
+        pins = own | {name: value for name, value in pins.items() if name not in found.positions}
+    given = (("--pin", pins), ("--param", parameters or {}))
+    return [(option, f"{name}={_written(value)}") for option, values in given for name, value in values.items()]
 
 
 def _written(value: Any) -> str:
@@ -269,7 +242,7 @@ def build_report(
     >>> ball = derive(mechanisms.load("bouncing_ball"))
     >>> report = build_report(ball, solve_state(ball, {}))
     >>> report.selection.verdict.name, report.region_map, report.command
-    ('UNIQUE', None, 'painleve report bouncing_ball -o report.html')
+    ('UNIQUE', None, 'painleve report bouncing_ball --pin gap.floor=0 --pin gap_dot.floor=0 -o report.html')
     """
     from hybrid.analysis.maps.axes import axes_of
     from hybrid.automaton import build_automaton

@@ -24,11 +24,16 @@ def assert_same(found, state):
     assert found.sides == state.sides
 
 
-@pytest.mark.parametrize("name", sorted(STATES))
+def elbow_down():
+    arm = derive(load("two_link_arm"))
+    return arm, solve_state(arm, {"theta2": 0.5, "theta2_dot": 1}, branch={"theta1": -1.1}), {}
+
+
+@pytest.mark.parametrize("name", [*sorted(STATES), "two_link_arm with its elbow down"])
 def test_command_line_gives_the_state_again(name):
-    dynamics, state, parameters = solved(name)
+    dynamics, state, parameters = solved(name) if name in STATES else elbow_down()
     words = shlex.split(command_line(dynamics, state, parameters=parameters))
-    assert words[:3] == ["painleve", "report", name]
+    assert words[:3] == ["painleve", "report", dynamics.name]
     given = {"--pin": {}, "--param": {}, "-o": {}}
     for option, text in zip(words[3::2], words[4::2], strict=True):
         key, _, value = text.partition("=")

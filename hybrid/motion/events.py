@@ -134,7 +134,6 @@ class Watch:
     settings: Settings
     signs: Array | None = None
     is_decided: bool = False
-    _turned: set[int] = attrs.field(factory=set, init=False)
     _levels: Array = attrs.field(init=False)
 
     @_levels.default
@@ -194,14 +193,6 @@ class Watch:
         ends = (values[[guard.kind not in _UNSIGNED for guard in self.guards], 1:] < 0.0).any(axis=0)
         return int(np.argmax(ends)) + 1 if ends.any() else values.shape[1]
 
-    def turns(self, position: int, *, at_once: bool) -> bool:
-        """Turn, once, the sign of a user's function that begins at zero towards the other side."""
-        if not at_once or self.signs is None or self.guards[position].kind not in USERS or position in self._turned:
-            return False
-        self._turned.add(position)
-        self.signs[position] *= -1.0
-        return True
-
     def renew(self, position: int, row: Array, t: float, y: Array) -> None:
         """Ask anew what is uncertain of a user's function, if next to a pole it was more than its values ``row``."""
         if position not in self.bands:
@@ -232,7 +223,7 @@ class Watch:
 
 
 def first_event(
-    watch: Watch, step: Step, *, is_first: bool, repeats: bool = True
+    watch: Watch, step: Step, *, is_first: bool, repeats: bool = True, turned: frozenset[int] = frozenset()
 ) -> tuple[Step, tuple[Guard, ...]] | None:
     """The part of a step up to its first event with the guards that fire there, or None.
 
@@ -244,6 +235,8 @@ def first_event(
         True for the first step of an arc, whose guards may start at zero.
     repeats : bool
         True if a shorter step is integrated up to the event; else the step's own series gives the state there.
+    turned : frozenset of int
+        Positions of the user's functions that were seen to begin at zero towards the other side.
 
     Returns
     -------
@@ -262,8 +255,10 @@ def first_event(
     if fall is None:
         return None
     t, guard = float(step.time(s)), watch.guards[which]
-    if is_first and watch.turns(which, at_once=fall is _Fall.ZERO and t <= step.start):
-        return first_event(watch, step, is_first=is_first, repeats=repeats)
+    is_at_once = is_first and fall is _Fall.ZERO and t <= step.start
+    if is_at_once and guard.kind in USERS and watch.signs is not None and which not in turned:
+        watch.signs[which] *= -1.0
+        return first_event(watch, step, is_first=is_first, repeats=repeats, turned=turned | {which})
     if fall is _Fall.LOSS:
         return resampled(step, t), (outer_guard(GuardKind.UNDEFINED, *guard.elements),)
     if fall is _Fall.JUMP:

@@ -11,6 +11,7 @@ import bisect
 import os
 import re
 import tomllib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -33,12 +34,14 @@ __all__ = [
     "Spot",
     "mechanism_from_toml",
     "mechanism_to_toml",
+    "moving_entries",
     "parse",
     "read_mechanism",
     "read_text",
 ]
 
 
+_SHOWN_ONLY = ("title", "references", "drawing")  # they change no number
 _BLANK = re.compile(r"(?:[ \t\n]+|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'""")
@@ -417,3 +420,21 @@ def _in_order(problems: list[Problem], positions: Positions, source: str) -> lis
     if len(located) >= MAX_PROBLEMS:
         located = [*located[: MAX_PROBLEMS - 1], Problem("there are more errors, not listed")]
     return [attrs.evolve(item, source=source) for item in located]
+
+
+def moving_entries(text: str) -> dict[str, Any]:
+    """The entries of a mechanism file on which numbers depend, as this version writes them.
+
+    Titles, references, drawings and what is said of parameters are left out.
+
+    Examples
+    --------
+    >>> moving_entries('parameters.m = {value = 2, doc = "mass"}')
+    {'parameters': {'m': {'value': 2, 'doc': ''}}}
+    """
+    with suppress(DeclarationError):  # of friction of a class of one's own, which no file can declare
+        text = mechanism_to_toml(mechanism_from_toml(text))
+    table = tomllib.loads(text)
+    declared = dict(table.pop("parameters", {})).items()
+    full = {name: {**(item if isinstance(item, dict) else {"value": item}), "doc": ""} for name, item in declared}
+    return {**{name: item for name, item in table.items() if name not in _SHOWN_ONLY}, "parameters": full}

@@ -19,7 +19,7 @@ from hybrid.contact.activity import element_names
 from hybrid.contact.guards import Guard, GuardKind, Measure, Quantity
 from hybrid.contact.modes import Mode
 from hybrid.contact.table import force_elements
-from hybrid.declaration.document import mechanism_from_toml
+from hybrid.declaration.document import mechanism_from_toml, mechanism_to_toml, moving_entries
 from hybrid.dynamics.derive import derive
 from hybrid.errors import ArgumentError, HybridError, StateError
 from hybrid.motion.arguments import Settings
@@ -222,10 +222,10 @@ def _dynamics(whole: Entries, given: Dynamics | None) -> Dynamics:
     text = whole.text("mechanism")
     if given is None:
         return derive(mechanism_from_toml(text, source=whole.source))
-    from hybrid.declaration.comparing import first_difference
-
-    if (difference := first_difference(text, given.mechanism)) is not None:
-        raise StateError(f"the motion in {whole.source} is not one of the mechanism {given.name}: {difference}")
+    known, asked = moving_entries(text), moving_entries(mechanism_to_toml(given.mechanism))
+    if differing := [name for name in {**known, **asked} if known.get(name) != asked.get(name)]:
+        where = f"it differs in {', '.join(differing)}"
+        raise StateError(f"the motion in {whole.source} is not one of the mechanism {given.name}: {where}")
     return attrs.evolve(given, given={}, values=given.mechanism.parameter_values()) if given.given else given
 
 

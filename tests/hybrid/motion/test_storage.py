@@ -289,33 +289,27 @@ def test_means_have_the_rows_of_the_mechanism(tmp_path, name, rows):
         load(path)
 
 
-@pytest.mark.parametrize(
-    ("other", "said"),
-    [
-        ("ball_on_vibrating_table", "ball_on_vibrating_table: name is 'bouncing_ball', not 'ball_on_vibrating_table'"),
-        ("coulomb_oscillator", "coulomb_oscillator: name is 'bouncing_ball', not 'coulomb_oscillator'"),
-    ],
-)
-def test_a_motion_of_another_mechanism_is_refused_with_what_differs(tmp_path, other, said):
+@pytest.mark.parametrize("other", ["ball_on_vibrating_table", "coulomb_oscillator"])
+def test_a_motion_of_another_mechanism_is_refused_with_what_differs(tmp_path, other):
     path = tmp_path / "ball.npz"
     save(simulate(derive(mechanisms.load("bouncing_ball")), State([1.0], [0.0]), t_end=0.3), path)
-    with pytest.raises(StateError, match=f"ball.npz is not one of the mechanism {said}"):
+    with pytest.raises(StateError, match=f"ball.npz is not one of the mechanism {other}: it differs in name, "):
         load(path, dynamics=derive(mechanisms.load(other)))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "where"),
     [
-        ("9.81*y", "1.62*y", r"dynamics.potential is '9.81\*y', not '1.62\*y'"),
-        ('"0.5"', '"0.3"', r"contact\[0\].friction is '?0.5'?, not '?0.3'?"),
-        ("[[contact]]", '[[contact]]\nstatic_friction = "0.6"', r"contact\[0\].static_friction is not there"),
-        ("[dynamics]", "[parameters]\nm = 1\n[dynamics]", "parameters.m is not there"),
+        ("9.81*y", "1.62*y", "dynamics"),
+        ('"0.5"', '"0.3"', "contact"),
+        ("[[contact]]", '[[contact]]\nstatic_friction = "0.6"', "contact"),
+        ("[dynamics]", "[parameters]\nm = 1\n[dynamics]", "parameters"),
     ],
 )
-def test_a_motion_of_another_declaration_is_refused_with_what_differs(stopped, tmp_path, old, new, said):
+def test_a_motion_of_another_declaration_is_refused_with_what_differs(stopped, tmp_path, old, new, where):
     path = tmp_path / "block.npz"
     save(stopped, path)
-    with pytest.raises(StateError, match=f"not one of the mechanism block: {said}"):
+    with pytest.raises(StateError, match=f"not one of the mechanism block: it differs in {where}$"):
         load(path, dynamics=derive(mechanism_from_toml(BLOCK.replace(old, new))))
 
 
@@ -367,5 +361,5 @@ def test_a_motion_with_friction_of_ones_own_class_is_read_with_its_dynamics(tmp_
     save(simulate(dynamics, State([0.0], [3.0]), t_end=0.5), path)
     for same in (dynamics, braked("2", title="A drum")):
         assert load(path, dynamics=same).v == pytest.approx([1.5])  # 3 - (1 + 2) t
-    with pytest.raises(StateError, match=r"mechanism braked: friction\[0\].load is '?2'?, not '?4'?"):
+    with pytest.raises(StateError, match=r"mechanism braked: it differs in friction$"):
         load(path, dynamics=braked("4"))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.configuration import LOST
-from hybrid.dynamics.lost_constraints import Slice, common_zeros, lasting_directions, lost_at, placed
+from hybrid.dynamics.lost_constraints import Slice, lasting_directions, lost_at, placed
 from hybrid.tolerances import AGREEING, LAST_PLACE, NEARLY, NOTHING, RESOLVED, SQUARED, SUMMED
 
 if TYPE_CHECKING:
@@ -204,8 +204,7 @@ class SingularPoint:
         Time in s, for constraints that depend on it.
     kind : SingularityKind
     branches : tuple of SmoothBranch
-        Two for a crossing (up to four where two constraints are lost at once) or a tangency, one for a cusp (it ends
-        there), none for an isolated point or a cone.
+        Two for a crossing or a tangency, one for a cusp (it ends there), none for an isolated point or a cone.
     rank, regular_rank : int
         Independent constraints there, and nearby.
     kernel : array, (n, d)
@@ -321,29 +320,10 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
     )
     if not len(there.forms):
         return attrs.evolve(point, note="the lost constraint vanishes to second order")
-    one = missing == len(there.forms) == 1
-    return _by_form(space, point, there, rank) if one else _by_forms(space, point, there)
-
-
-def _by_forms(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints) -> SingularPoint:
-    """Several constraints are lost at once: branches leave along the directions in which all their forms vanish."""
-    k, d = point.forms.shape[:2]
-    missing = point.regular_rank - point.rank
-    lines = common_zeros(point.forms) if k > 1 else np.zeros((0, d)) if lost.is_definite else None
-    if lines is not None and not len(lines):
-        return attrs.evolve(point, kind=SingularityKind.ISOLATED)
-    if k < missing:
-        note = f"{missing} constraints are lost at once, and to second order only {k} of them restrict the branches"
-        return attrs.evolve(point, note=note)
-    if lines is None:
-        note = (
-            f"{k} constraints are lost at once, and their forms in {d} directions do not tell a finite set of branches"
-        )
-        return attrs.evolve(point, note=note)
-    branches = tuple(_traced(space, point.q, point.kernel @ line) for line in lines)
-    kind = SingularityKind.TRANSVERSAL if len(branches) > 1 else SingularityKind.UNDECIDED
-    note = "" if len(branches) > 1 else f"{k} constraints are lost at once, and one branch passes"
-    return attrs.evolve(point, kind=kind, branches=branches, order=1, note=note)
+    lost_at_once = max(missing, len(there.forms))
+    if lost_at_once > 1 and not there.is_definite:
+        return attrs.evolve(point, note=f"{lost_at_once} constraints are lost at once")
+    return _by_form(space, point, there, rank)
 
 
 def _by_form(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints, rank: int) -> SingularPoint:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.configuration import ConfigurationSpace
 from hybrid.tolerances import CLEAR, LAST_PLACE
 
-__all__ = ["LostConstraints", "Slice", "lasting_directions", "lost_at", "placed"]
+__all__ = ["LostConstraints", "lost_at", "placed"]
 
 
 Array = NDArray[np.float64]
@@ -21,29 +19,6 @@ _ROUNDS = 12
 _SETTLED = LAST_PLACE  # a step of Newton's method below this share of the posture's size is rounding
 _ROUNDED = 10.0  # multiple of the estimate of a form's rounding error that still counts as such
 _SHRINKING = 0.1  # an eigenvalue that changes by this share in the last step goes to zero at the singular posture
-
-
-@attrs.frozen(eq=False)
-class Slice(ConfigurationSpace):
-    """The postures of a configuration space on a plane through a posture.
-
-    Attributes
-    ----------
-    normals : array, (r, n)
-        Orthonormal.
-    origin : array, (n,)
-    """
-
-    normals: Array = attrs.field(kw_only=True, repr=False)
-    origin: Array = attrs.field(kw_only=True, repr=False)
-
-    def _at(self, q: Any) -> dict[str, NDArray[Any]]:
-        at = super()._at(q)
-        rows = np.broadcast_to(self.normals, (*np.shape(q)[:-1], *self.normals.shape))
-        return {
-            "constraint": np.concatenate([at["constraint"], (q - self.origin) @ self.normals.T], axis=-1),
-            "J": np.concatenate([at["J"], rows], axis=-2),
-        }
 
 
 @attrs.frozen(eq=False)
@@ -66,8 +41,6 @@ class LostConstraints:
         Velocities of unit kinetic energy that belong to them.
     flat : array, (k, d)
         True where an eigenvalue is zero up to its error.
-    settled : bool
-        True if Newton's method has placed the posture up to rounding.
     """
 
     q: Array
@@ -77,7 +50,6 @@ class LostConstraints:
     values: Array
     axes: Array
     flat: NDArray[np.bool_]
-    settled: bool = True
 
     @property
     def is_definite(self) -> bool:
@@ -142,37 +114,30 @@ def _rounding(space: ConfigurationSpace, q: Array) -> float:
     return _ROUNDED * float(np.sqrt(np.finfo(float).eps * (1.0 + np.linalg.norm(q) / space.reach)))
 
 
-def placed(
-    space: ConfigurationSpace, q: Array, rank: int, *, keep: int | None = None, reach: float | None = None
-) -> LostConstraints:
+def placed(space: ConfigurationSpace, q: Array, rank: int) -> LostConstraints:
     """The singular posture near a given one, by Newton's method on the gradient of its one lost constraint.
 
     The steps tell the error of the form: at a nondegenerate posture they shrink to nothing and the eigenvalues settle.
     Where one of these vanishes at the singular posture, the method only closes in by a constant factor, and that
-    eigenvalue shrinks on: it counts as flat.
+    eigenvalue shrinks on: it counts as flat. Where it would move by more than half the reach, the posture stays.
 
     Parameters
     ----------
     space : ConfigurationSpace
     q : array, (n,)
     rank : int
-    keep : int, optional
-        Number of axes across which it is placed, those with the largest eigenvalues; by default all that are not flat.
-    reach : float, optional
-        It moves no further than this, or stays where it is; by default half the reach of the space.
 
     Returns
     -------
     LostConstraints
     """
     first = lost = lost_at(space, q, rank)
-    reach = space.reach / 2 if reach is None else reach
     for _ in range(_ROUNDS):
         if len(lost.forms) != 1:
             return first
-        step = _newton(space, lost, rank, keep)
-        if not np.isfinite(step).all() or np.linalg.norm(lost.q + step - q) > reach:
-            return attrs.evolve(first, settled=False)
+        step = _newton(space, lost, rank)
+        if not np.isfinite(step).all() or np.linalg.norm(lost.q + step - q) > space.reach / 2:
+            return first
         if np.linalg.norm(step) <= _SETTLED * (np.linalg.norm(q) + space.reach):
             return lost
         other = lost_at(space, lost.q + step, rank)
@@ -182,54 +147,14 @@ def placed(
             shrinks = np.abs(other.values - before) > _SHRINKING * np.abs(other.values)
             other = attrs.evolve(other, flat=other.flat | shrinks)
         lost = other
-    return attrs.evolve(lost, settled=False)
+    return lost
 
 
-def _newton(space: ConfigurationSpace, lost: LostConstraints, rank: int, keep: int | None) -> Array:
+def _newton(space: ConfigurationSpace, lost: LostConstraints, rank: int) -> Array:
     """Step to where the lost constraint is stationary among the postures that the others allow."""
     left, sizes, right = np.linalg.svd(space.jacobian(lost.q))
     back = right[:rank].T @ ((left[:, :rank].T @ space.values(lost.q)) / sizes[:rank])
     values, axes = lost.values[0], lost.axes[0]
-    if keep is None:
-        size = float(np.max(np.abs(values)))
-        chosen = np.abs(values) > _rounding(space, lost.q) * size
-    else:
-        chosen = np.argsort(np.abs(values))[len(values) - keep :]
+    chosen = np.abs(values) > _rounding(space, lost.q) * float(np.max(np.abs(values)))
     gradient = lost.combinations[:, 0] @ space.jacobian(lost.q) @ axes
     return np.asarray(-back - axes[:, chosen] @ (gradient[chosen] / values[chosen]))
-
-
-def lasting_directions(space: ConfigurationSpace, lost: LostConstraints, rank: int) -> Array:
-    """Flat directions of a form along which the constraints stay dependent.
-
-    The lost constraint, stationary across the other directions, is a function on the flat ones that starts with third
-    powers (splitting lemma). It does not depend on those to which its gradients at postures around are orthogonal.
-
-    Parameters
-    ----------
-    space : ConfigurationSpace
-    lost : LostConstraints
-        With one form, some of whose eigenvalues are flat.
-    rank : int
-        Number of constraints that stay independent.
-
-    Returns
-    -------
-    array, (n, r)
-        Orthonormal; none where that function could not be followed.
-    """
-    flat, none = lost.flat[0], np.zeros((space.n, 0))
-    basis = np.linalg.qr(lost.axes[0][:, flat])[0]
-    size = space.reach * float(np.max(np.abs(lost.forms)))
-    around = np.random.default_rng(1).normal(size=(4 * basis.shape[1], basis.shape[1]))
-    gradients = []
-    lengths = space.reach * np.linspace(1.0, 0.5, len(around))
-    for length, direction in zip(lengths, around, strict=True):
-        start = lost.q + length * basis @ direction / np.linalg.norm(direction)
-        other = placed(space, start, rank, keep=int(np.sum(~flat)), reach=space.reach)
-        if not other.settled or len(other.forms) != 1:
-            return none
-        gradients.append(other.combinations[:, 0] @ space.jacobian(other.q) @ basis / size)
-    _, sizes, right = np.linalg.svd(np.array(gradients))
-    # the share of a gradient that is rounding: the square of that of an eigenvalue
-    return np.asarray(basis @ right[sizes <= _rounding(space, lost.q) ** 2].T)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.configuration import LOST
-from hybrid.dynamics.lost_constraints import Slice, lasting_directions, lost_at, placed
+from hybrid.dynamics.lost_constraints import lost_at, placed
 from hybrid.tolerances import AGREEING, LAST_PLACE, NEARLY, NOTHING, RESOLVED, SQUARED, SUMMED
 
 if TYPE_CHECKING:
@@ -213,9 +213,6 @@ class SingularPoint:
         Quadratic forms of the k lost constraints on the kernel: their common zeros are the tangents of the branches.
     order : int
         Order of contact of two branches: 1 if they cross, 2 and more if they touch; 0 where there are none.
-    sheet : array, (n, r)
-        Orthonormal directions along which the constraints stay dependent; with any, each branch is the section of a
-        sheet of postures that goes on along all of them.
     coordinates : tuple of str
     note : str
         Why the kind is undecided.
@@ -230,7 +227,6 @@ class SingularPoint:
     kernel: Array
     forms: Array
     order: int
-    sheet: Array
     coordinates: tuple[str, ...]
     note: str = ""
 
@@ -248,9 +244,6 @@ class SingularPoint:
             text += f": two branches along {tangents[0]} with contact of order {self.order}, curvatures {bends}"
         elif tangents:
             text += f": {'branches' if len(tangents) > 1 else 'a branch'} along {' and '.join(tangents)}"
-        if self.sheet.shape[1]:
-            shared = [f"({_named(self.coordinates, _oriented(direction), order=1)})" for direction in self.sheet.T]
-            text += f", the same all along {' and '.join(shared)}"
         return text + (f": {self.note}" if self.note else "")
 
 
@@ -270,8 +263,6 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
     none: the point is isolated. Where the form has a zero direction, the constraint along the curve on which it is
     stationary across that direction grows like ``e s^p`` (splitting lemma): with ``p`` even, branches touch
     or the point is isolated; with ``p`` odd there is a cusp (Arnold, Gusein-Zade and Varchenko 1985, chapter 11).
-    Zero directions along which the rank stays lost are those of a whole set of such postures; a section across them is
-    classified.
 
     Parameters
     ----------
@@ -315,7 +306,6 @@ def classify_configuration(space: ConfigurationSpace, q: Array, *, lost: float =
         kernel=there.kernel,
         forms=there.forms,
         order=0,
-        sheet=np.zeros((space.n, 0)),
         coordinates=space.dynamics.mechanism.coordinates,
     )
     if not len(there.forms):
@@ -331,11 +321,6 @@ def _by_form(space: ConfigurationSpace, point: SingularPoint, lost: LostConstrai
     axes, flat = lost.axes[0], lost.flat[0]
     if not flat.any():
         return _nondegenerate(space, point, lost)
-    sheet = lasting_directions(space, lost, rank)
-    if sheet.shape[1]:
-        across = Slice(space.dynamics, space.t, space.reach, normals=sheet.T, origin=lost.q)
-        further = rank + sheet.shape[1]
-        return _by_form(across, attrs.evolve(point, sheet=sheet), lost_at(across, lost.q, further), further)
     if len(flat) != 2 or flat.all():
         return attrs.evolve(point, note=f"its quadratic form in {len(flat)} directions is degenerate")
     along = _oriented(axes[:, int(np.argmax(flat))])
@@ -348,9 +333,7 @@ def _by_form(space: ConfigurationSpace, point: SingularPoint, lost: LostConstrai
 def _nondegenerate(space: ConfigurationSpace, point: SingularPoint, lost: LostConstraints) -> SingularPoint:
     values, axes = lost.values[0], lost.axes[0]
     if lost.is_definite:
-        if not point.sheet.shape[1]:
-            return attrs.evolve(point, kind=SingularityKind.ISOLATED)
-        return attrs.evolve(point, note="the constraints are dependent at all postures around it")
+        return attrs.evolve(point, kind=SingularityKind.ISOLATED)
     if len(values) > 2:
         note = f"its tangents fill a cone in {len(values)} directions"
         return attrs.evolve(point, kind=SingularityKind.CONE, note=note)

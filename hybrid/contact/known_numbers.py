@@ -36,14 +36,14 @@ class UnknownNumberError(Exception):
 
 @attrs.define
 class Clock:
-    """Processor time that a decision may still take: what it decides must not hang on what else the machine does."""
+    """Processor time that a decision may still take in its thread: what it decides must not hang on other work."""
 
     seconds: float
-    _start: float = attrs.field(factory=time.process_time)
+    _start: float = attrs.field(factory=time.thread_time)
 
     def check(self) -> None:
         """Raise UnknownNumberError if the time is over."""
-        if time.process_time() - self._start > self.seconds:
+        if time.thread_time() - self._start > self.seconds:
             raise UnknownNumberError(f"exact arithmetic takes more than {self.seconds:g} s")
 
 

@@ -113,7 +113,7 @@ def search_cover(
     scale : Scale
     tolerances : Tolerances
     budget : float
-        Seconds; what is not looked at then is left open.
+        Seconds of processor time; what is not looked at then is left open.
     programs : Programs
 
     Returns
@@ -121,7 +121,7 @@ def search_cover(
     CoverNode
         Of all solutions.
     """
-    search = _Search(problem, scale, tolerances, programs, time.perf_counter() + budget)
+    search = _Search(problem, scale, tolerances, programs, time.thread_time() + budget)
     return search.settled(search.explored(tuple(unsettled(element) for element in problem.elements)))
 
 
@@ -137,7 +137,7 @@ class _Search:
     choices: dict[ActiveElement, tuple[CoverPart, ...]] = attrs.field(factory=dict)
 
     def explored(self, parts: Parts) -> CoverNode:
-        if time.perf_counter() > self.end:
+        if time.thread_time() > self.end:
             return CoverNode(parts, "open")
         given = self._posed(parts)
         least = self.programs.least_slack(given)
@@ -235,7 +235,7 @@ class _Search:
         if node.reason != "open" or any(part.label is None for part in node.parts):
             return node
         for solution in self.found:
-            if time.perf_counter() > self.end:
+            if time.thread_time() > self.end:
                 return node
             bounds = self._alike(node.parts, solution)
             if bounds is not None:

@@ -184,7 +184,7 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
             if function.bends:
                 first, *others = build.arguments(node)
                 quantity = build.subtract(first, others[0]) if others else first
-                found = [(bends, quantity, int(derivative(build, [root], {node: one})[0]))]
+                found = [(bends, quantity, _beside(build, int(derivative(build, [root], {node: one})[0]), quantity))]
             else:
                 found = [(jumps, *item) for item in _jumps(build, root, node)]
             for table, quantity, height in found:
@@ -197,6 +197,15 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
         *(Switch(quantity, one, True, quotient) for quantity, quotient in poles),
         *(Switch(quantity, weight, False) for quantity, weight in bends.items()),
     )
+
+
+def _beside(build: Builder, node: int, quantity: int) -> int:
+    """A node beside the zero of a quantity, where signs are not 0: magnitudes for 1 and for -1 are added."""
+    for other in build.needed([node]):
+        if build.operation(other) == "sign" and vanishes_with(build, build.arguments(other)[0], quantity):
+            sides = (build.replaced(node, {other: build.number(side)}) for side in (1, -1))
+            return build.total(build.call("abs", _beside(build, side, quantity)) for side in sides)
+    return node
 
 
 def vanishes_with(build: Builder, node: int, quantity: int) -> bool:

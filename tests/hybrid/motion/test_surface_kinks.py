@@ -129,6 +129,26 @@ def test_a_surface_that_sets_in_smoothly_takes_a_body_along(declared, rate, plac
     np.testing.assert_allclose(motion.v[1], power * since ** (power - 1) + speed, rtol=1e-7)
 
 
+@pytest.mark.parametrize("declared", ["gap", "constraint"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "max(0, 1 - {})",
+        "abs(max(0, 1 - {}))",
+        "sqrt(min(0, {} - 1)**2)",
+        "abs(abs(1 - {}))",
+        "abs(1 - {0} + abs(1 - {0}))",
+    ],
+)
+def test_a_kink_within_a_kink_is_met(declared, shape):
+    # its speed jumps at t = 1, whatever else is bent there without a kink
+    carried = body(**{declared: "y - " + shape.format("t")})
+    pins = {"x": 0, "x_dot": 0} | ({"gap.floor": 0, "gap_dot.floor": 0} if declared == "gap" else {})
+    motion = simulate(carried, solve_state(carried, pins), t_end=2.0)
+    assert motion.termination is Termination.NOT_COMPUTED
+    assert motion.t == pytest.approx(1.0, abs=1e-12)
+
+
 def test_nothing_is_decided_on_a_kink_and_all_beside_it():
     wedge = body(WEDGE)
     on, beside = ({"x": x, "x_dot": -1, "gap.floor": 0, "y_dot": 0} for x in (0.0, -1e-9))

@@ -13,7 +13,7 @@ from hybrid.dynamics.counting import counts, those_that_count
 from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.dynamics.solution_curves import on_curves
 from hybrid.expressions import Builder, Nodes, jacobian
-from hybrid.tolerances import CLEAR, UNSEEN, Tolerances
+from hybrid.tolerances import CLEAR, ROUNDING, UNSEEN, Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ Bars that are all parallel are a singular posture of a linkage, where equal valu
 _MAX_STEPS = 60
 _PATIENCE = 6  # steps in which the residual must halve; Newton's method doubles its digits in one
 _SETTLED = 4 * float(np.finfo(np.float64).eps)  # of a coordinate: a step that changes nothing any more
-_FELT = 8 * float(np.finfo(np.float64).eps)  # of the terms of an equation: less is their rounding
+_ROUNDED = 8 * float(np.finfo(np.float64).eps)  # of the terms of an equation, and of a coordinate
 _LONGEST_STEP = 1.0  # radians or so: longer steps leave the basin of an angle
 
 
@@ -227,16 +227,16 @@ def newton_from(
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged, doubtful = np.zeros((2, len(q)), dtype=bool)
     active, own = np.arange(len(q)), problem
-    milestone, first, begin = np.full(len(q), np.inf), np.empty(0), (q, q, q)
+    milestone, first = np.full(len(q), np.inf), None
     for step in range(_MAX_STEPS):
         A, residual, scale, sizes = linearised(own, q[active], free, radians=radians)
-        if not step:
-            first, begin = tolerances.gap * np.abs(residual), (q[:, free], A, scale)
+        if first is None:
+            first = tolerances.gap * np.abs(residual)
         # a coordinate that converges to a double zero has no size there: that of where it came from is left
         scale = np.maximum(scale, first[active])
-        size = (np.abs(residual) / np.where(scale > 0.0, scale, 1.0)).max(axis=1)
         change = solve_each(A, residual[..., None])[..., 0]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            size = (np.abs(residual) / np.where(scale > 0.0, scale, 1.0)).max(axis=1)
             converged[active[size <= tolerances.gap]] = True
             settled = (np.abs(change) <= _SETTLED * sizes).all(axis=1)
             done = (size <= UNSEEN * tolerances.gap) | settled | ~np.isfinite(change).all(axis=1)
@@ -244,11 +244,7 @@ def newton_from(
                 done |= ~(size <= milestone[active] / 2)
                 milestone[active] = size
             if done.any():
-                rows = active[done]
-                doubtful[rows] = _may_be_singular(A[done])
-                way = np.abs(q[np.ix_(rows, free)] - begin[0][rows])[:, None]
-                is_led = _is_felt(begin[1][rows], way, begin[2][rows]) & ~_is_felt(A[done], way, scale[done])
-                converged[rows] &= ~is_led.any(axis=1)
+                doubtful[active[done]] = _may_be_singular(A[done]) | _is_faint(A, scale, sizes)[done]
                 if done.all():
                     break
                 keep = ~done
@@ -264,21 +260,32 @@ def newton_from(
     return q, converged
 
 
-def _is_felt(A: Array, way: Array, scale: Array) -> Booleans:
-    """Which coordinates some equation feels on a way (N, 1, f); a slope that is rounding, as sin(pi), leads astray."""
-    return ~(np.abs(A) * way <= _FELT * scale[..., None]).all(axis=1)  # no gradient tells nothing
+def _is_faint(A: Array, scale: Array, sizes: Array) -> Booleans:
+    """Where what an unknown coordinate adds to an equation is less than the rounding of its terms, and not zero."""
+    added = np.abs(A) * sizes[:, None]
+    return np.asarray(((A != 0.0) & (added <= _ROUNDED * scale[..., None])).any(axis=(1, 2)))
 
 
 def _left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
     """Where the pins hold along a curve through given positions (N, n), or through others near to them."""
-    free, radians = np.array(problem.free, dtype=np.intp), problem.dynamics.at(problem.parameters).radians_at
-    return on_curves(
-        lambda q: linearised(problem, q, free)[:3],
-        lambda q: _satisfies_the_rest(problem, q, tolerances),
-        q,
-        free,
-        radians(q, problem.time),
-    )
+    free = np.array(problem.free, dtype=np.intp)
+    radians = problem.dynamics.at(problem.parameters).radians_at(q, problem.time)
+    A, _, _, sizes = linearised(problem, q, free)
+    error = _ROUNDED * np.abs(q)
+    error[:, free] += ROUNDING * sizes
+    with np.errstate(invalid="ignore"):  # a gap may have no gradient there
+        spread = [np.abs(linearised(problem, q + off, free)[0] - A) for off in (error, -error)]
+    is_rounding = (A != 0.0) & (np.abs(A) <= np.maximum(*spread))  # as sin(pi) is
+
+    def without(slopes: Booleans) -> Booleans:
+        def equations(q: Array) -> tuple[Array, Array, Array]:
+            A, residual, scale, _ = linearised(problem, q, free)
+            return np.where(slopes, 0.0, A), residual, scale
+
+        return on_curves(equations, lambda q: _satisfies_the_rest(problem, q, tolerances), q, free, radians)
+
+    is_open = without(np.zeros_like(is_rounding))
+    return is_open | without(is_rounding) if is_rounding.any() else is_open
 
 
 def _may_be_singular(A: Array) -> Booleans:

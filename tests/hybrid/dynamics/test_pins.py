@@ -371,6 +371,39 @@ def test_a_slope_that_is_zero_but_for_rounding_leads_nowhere(size, pins):
     np.testing.assert_allclose(states.q[1:, 0], -size / np.sin(angles[1:]), rtol=1e-6)
 
 
+def plain(coordinates, *gaps):
+    kinetic = " + ".join(f"{name}_dot**2" for name in coordinates)
+    declared = "".join(f'[[contact]]\nname = "g{k}"\ngap = "{gap}"\n' for k, gap in enumerate(gaps))
+    names = ", ".join(f'"{name}"' for name in coordinates)
+    return derive(
+        mechanism_from_toml(f'name = "plain"\ncoordinates = [{names}]\n[dynamics]\nkinetic = "{kinetic}"\n{declared}')
+    )
+
+
+@pytest.mark.parametrize(
+    ("gaps", "pins"),
+    [
+        (["1 + x*sin(th)", "z - 1e-6*x"], {"th": "pi"}),  # another coordinate feels x
+        (["(x - 1)*sin(th)"], {"th": "pi", "z": 0}),  # any x will do
+        (["(x - 1)*cos(th)"], {"th": "-pi/2", "z": 0}),
+        (["1 + exp(x)*sin(th)"], {"th": "-pi", "z": 0}),
+        (["x*sin(th)", "2*sin(th)"], {"z": 0}),  # a telescope on the floor: its angle is 0 to rounding, its length open
+    ],
+)
+def test_pins_that_determine_a_coordinate_by_rounding_alone_are_refused(gaps, pins):
+    pins |= {f"gap.g{k}": 0 for k in range(len(gaps))} | {"x_dot": 0, "z_dot": 0, "th_dot": 0}
+    with pytest.raises(StateError, match="cannot be reached"):
+        solve_state(plain(["x", "z", "th"], *gaps), pins)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1, 1e9])
+def test_a_coordinate_that_is_zero_beside_large_ones_is_determined(size):
+    # two planes through (300, 0), at angles of which none has a short decimal
+    planes = plain(["x", "y"], f"0.1*x + 0.3*y - 30*{size}", f"0.7*x - 0.6*y - 210*{size}")
+    state = solve_state(planes, {"gap.g0": 0, "gap.g1": 0, "x_dot": 0, "y_dot": 0})
+    np.testing.assert_allclose(state.q, [300 * size, 0], atol=1e-12 * 300 * size)
+
+
 def test_a_stretched_posture_from_which_the_search_starts_is_one():
     # the reach of an arm has no gradient where it is stretched, but has one beside that posture
     arm = derive(

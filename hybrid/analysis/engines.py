@@ -29,7 +29,7 @@ from hybrid.errors import ComputationError, HybridError
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Event
 
-__all__ = ["Engine", "Processes", "worked_off"]
+__all__ = ["REPORTED", "Engine", "Processes", "worked_off"]
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")
@@ -37,7 +37,9 @@ Found = TypeVar("Found")
 Engine = Callable[[], Executor]
 """Makes an executor; called again where the processes of one have died."""
 
-_REPORTED = (HybridError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+REPORTED = (HybridError, ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+"""Errors of a task that are told and do not stop the others."""
+
 _LOOK = 1.0  # seconds between two looks at the process that was started
 _AT_ONCE = 64  # tasks handed out at once: results that wait take memory
 
@@ -76,7 +78,7 @@ def worked_off(
         for number, task in enumerate(tasks):
             try:
                 found = work(task)
-            except _REPORTED as error:
+            except REPORTED as error:
                 _report_failure(failed, number, error)
                 continue
             yield number, found

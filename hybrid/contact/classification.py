@@ -38,15 +38,12 @@ if TYPE_CHECKING:
     from hybrid.dynamics.state import States
     from hybrid.dynamics.structure import AbstractStructure
 
-__all__ = ["MAX_SINGLE_DECISIONS", "CellVerdict", "Classification", "classify"]
+__all__ = ["CellVerdict", "Classification", "classify"]
 
 Gathered = TypeVar("Gathered", "Terms", "Summands")
 
 MAX_TOGETHER = 4096
 """Modes that are solved at all states together, six planar contacts at rest; a search at each state is quicker then."""
-
-MAX_SINGLE_DECISIONS = 4096
-"""States near a tie that are decided one by one; more than that are left UNDECIDED."""
 
 _WITHOUT_MODE = {
     CellVerdict.IMPACT: "impact",
@@ -86,11 +83,11 @@ def classify(
     tolerances: Tolerances = Tolerances(),
     decide_ties: bool = True,
 ) -> Classification:
-    """Decide the verdicts of arrays of states, without a loop over states.
+    """Decide the verdicts of arrays of states.
 
     States that share a pattern of open, resting and slipping contacts are decided together: every mode's linear system
     is solved for all of them. States near a tie, with singular modes, or with spatial contacts at rest are decided one
-    by one as :func:`select` does in floats, up to ``MAX_SINGLE_DECISIONS``, several spatial ones excepted.
+    by one as :func:`select` does in floats, a thousand in some seconds; several spatial contacts at rest are left open.
 
     Parameters
     ----------
@@ -287,7 +284,7 @@ def _gathered(terms: Gathered, where: NDArray[np.bool_]) -> Gathered:
 
 
 def decide_singly(decide: Callable[[tuple[int, ...]], Selection], places: NDArray[np.int64], table: CellTable) -> None:
-    """Decide some states of a table one by one, up to ``MAX_SINGLE_DECISIONS``; the rest is UNDECIDED.
+    """Decide some states of a table one by one.
 
     Parameters
     ----------
@@ -301,9 +298,7 @@ def decide_singly(decide: Callable[[tuple[int, ...]], Selection], places: NDArra
     -------
     None
     """
-    for place in places[MAX_SINGLE_DECISIONS:]:
-        table.verdict[tuple(place)] = CellVerdict.UNDECIDED
-    for place in map(tuple, places[:MAX_SINGLE_DECISIONS]):
+    for place in map(tuple, places):
         table.forget(place)
         try:
             selection = decide(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.analysis.engines import Engine, worked_off
+from hybrid.analysis.engines import REPORTED, Engine, worked_off
 from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.plane import RegionCodes, Sweep
 from hybrid.contact.classification import CellVerdict, Classification
@@ -20,6 +21,8 @@ from hybrid.errors import StateError
 
 _BLOCK = 1 << 17
 _CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
+_SINGLY = 512  # cells of a chunk that are decided one by one: a second, some ten where forces are not unique
+_SAMPLED = 8  # values of either axis that tell how many these are
 
 Progress = Callable[[int, int], None]
 """Called with the numbers of finished and of all cells."""
@@ -74,6 +77,32 @@ def chunks(shape: tuple[int, int], cells: int) -> tuple[Chunk, ...]:
         for i in range(0, shape[0], rows)
         for j in range(0, shape[1], columns)
     )
+
+
+def cells_at_once(plane: Sweep, most: int) -> int:
+    """Cells of a chunk between which progress is told and an interrupt is heard within seconds.
+
+    Parameters
+    ----------
+    plane : Sweep
+    most : int
+        Where no cells have to be decided one by one.
+
+    Returns
+    -------
+    int
+        So many fewer that about 512 of them are decided one by one, by a sample of the plane.
+    """
+    sampled = []
+    for axis in plane.axes:
+        step = math.ceil(axis.cells / _SAMPLED)
+        sampled.append(axis.values[(axis.cells - 1) % step // 2 :: step])
+    try:
+        found = attrs.evolve(plane, decides_ties=False).classified(sampled[0][:, None], sampled[1][None, :])
+    except REPORTED:
+        return most  # it is met again, and told, where the chunk of that cell is decided
+    singly = int(np.count_nonzero(found.verdict == CellVerdict.UNDECIDED))
+    return min(most, _SINGLY * found.verdict.size // singly) if singly else most
 
 
 @attrs.define(eq=False)
@@ -220,7 +249,7 @@ def fill(
         With one the order is that of completion; what has not begun is cancelled when this ends early. Without, many
         cells are decided by compiled operations, in threads of this process.
     chunk_cells : int or None
-        Of a chunk; by default as many as suit the method.
+        Of a chunk at most; by default as many as suit the method.
     progress : callable or None
     failed : callable
         Called with a chunk and the reason where an engine cannot decide it; without an engine it is raised.
@@ -232,7 +261,7 @@ def fill(
     """
     compiled = CompiledCells(plane, draft.dictionary) if engine is None and pays(draft.verdict.size) else None
     usual = _CELLS if compiled is None else _COMPILED_CELLS
-    todo = chunks(draft.shape, usual if chunk_cells is None else chunk_cells)
+    todo = chunks(draft.shape, cells_at_once(plane, usual if chunk_cells is None else chunk_cells))
     report_failure = None if engine is None else lambda number, reason: failed(todo[number], reason)
     try:
         for _ in _filled(draft, plane, todo, engine, compiled, report_failure):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
 from hybrid.analysis.kept_tasks import KeptTasks
-from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, chunks, classified_chunk
-from hybrid.analysis.maps.compiled_cells import CompiledCells
+from hybrid.analysis.maps.chunks import Chunk, Draft, Progress, cells_at_once, chunks, classified_chunk
+from hybrid.analysis.maps.compiled_cells import CompiledCells, pays
 from hybrid.analysis.maps.plane import RegionCodes
 from hybrid.contact.classification import Classification
 from hybrid.declaration import mechanism_to_toml
@@ -179,8 +179,9 @@ def fill_from(kept: KeptTasks, draft: Draft, plane: Sweep) -> None:
 def _tasks(plane: Sweep) -> tuple[tuple[Chunk, ...], bool]:
     """The chunks of a map, and whether they are decided by compiled operations."""
     shape = (plane.axes[0].cells, plane.axes[1].cells)
-    is_compiled = shape[0] * shape[1] >= _MANY
-    return chunks(shape, _COMPILED_CELLS if is_compiled else _CELLS), is_compiled
+    cells = cells_at_once(plane, _COMPILED_CELLS)
+    is_compiled = shape[0] * shape[1] >= _MANY and pays(cells)  # every task compiles anew
+    return chunks(shape, cells if is_compiled else min(cells, _CELLS)), is_compiled
 
 
 def _size(chunk: Chunk) -> int:

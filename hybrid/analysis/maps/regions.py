@@ -72,8 +72,9 @@ def region_map(
     with_boundaries : bool, optional
         Trace the curves between the regions.
     chunk_cells : int, optional
-        Cells classified at once, which bounds the memory used besides the result; about 300 bytes a cell for one
-        contact, 20 by compiled operations. By default some 10 MB.
+        Cells classified at once at most, which bounds the memory used besides the result; about 300 bytes a cell for
+        one contact, 20 by compiled operations. By default some 10 MB. Where cells have to be decided one by one, as
+        with a spatial contact at rest, it is fewer, so that progress is told every few seconds.
     progress : callable, optional
         Called as ``progress(done, total)`` with numbers of cells.
     executor : concurrent.futures.Executor, or callable that makes one, optional

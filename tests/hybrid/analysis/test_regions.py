@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from hybrid.analysis import Axis, region_map
+from hybrid.analysis.maps.chunks import cells_at_once
+from hybrid.analysis.maps.plane import plane_of
 from hybrid.contact import CellVerdict, Verdict, select
 from hybrid.dynamics import solve_state
 from hybrid.errors import StateError
@@ -263,6 +265,41 @@ def test_the_result_is_plain_data():
         cell = tuple(np.argwhere(found.region == index)[0])
         bits = [label for i, label in enumerate(found.labels) if int(found.modes[cell]) >> i & 1]
         assert "|".join(bits) == region
+
+
+OBLIQUE = {"psi": 0.3, "psi_dot": 0.5, "theta_dot": 0, "slip.tip.1": 0, "slip.tip.2": 0}
+
+
+def test_chunks_are_small_where_cells_are_decided_one_by_one():
+    axes = [Axis("theta", 0.1, 1.5, 100), Axis("mu", 0.5, 3, 50)]
+    at_rest, slipping = (
+        plane_of(dynamics_of("oblique_rod"), axes, pins={**OBLIQUE, "slip.tip.1": slip}) for slip in (0, 0.1)
+    )
+    assert cells_at_once(at_rest, 1 << 15) == 512
+    assert cells_at_once(at_rest, 80) == 80
+    assert cells_at_once(slipping, 1 << 15) == 1 << 15
+
+
+@pytest.mark.long
+def test_no_cell_of_a_spatial_contact_at_rest_is_left_out_however_many_there_are():
+    """It sticks from the friction on that its force at rest needs, whatever the chunks."""
+    rod, theta, mu = dynamics_of("oblique_rod"), Axis("theta", 0.1, 1.5, 100), Axis("mu", 0.5, 3, 50)
+    steps = []
+    found = region_map(rod, axes=[theta, mu], pins=OBLIQUE, progress=lambda *step: steps.append(step))
+    needed = []
+    for value in theta.values:
+        state = solve_state(rod, {**OBLIQUE, "theta": value}, parameters={"mu": 3})
+        (branch,) = select(rod, state, parameters={"mu": 3}).branches
+        assert branch.mode.label == "stick"
+        needed.append(np.hypot(*branch.lambda_T["tip"]) / branch.lambda_N["tip"])
+    expected = np.where(mu.values[None, :] > np.array(needed)[:, None], "stick", "slide")
+    assert np.array_equal(names(found), expected)
+    assert (found.verdict == CellVerdict.UNIQUE).all()
+    assert len(steps) == 10  # rows of 50 cells, ten at once
+    whole = plane_of(rod, [mu, theta], pins=OBLIQUE).classified(mu.values[:, None], theta.values[None, :])
+    sticks = whole.modes >> np.uint64(whole.labels.index("stick")) & np.uint64(1)
+    assert np.array_equal(sticks == 1, expected.T == "stick")
+    assert (whole.verdict == CellVerdict.UNIQUE).all()
 
 
 def test_chunks_are_at_least_one_cell():

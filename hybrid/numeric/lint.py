@@ -37,6 +37,7 @@ FRICTIONS = (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 
 _SAMPLED = 10  # frames of a log that stand and are decided; each may take the budget
 _TOGETHER = 16384  # frames decided at once: some 100 MB of a humanoid's numbers
+_RESTING_TOGETHER = 1024  # those in which contacts rest, mostly decided one by one: two seconds
 _BETWEEN_LOOKS = 64  # frames between two words on progress
 
 
@@ -164,7 +165,7 @@ class _Run:
     ) -> None:
         self.backend, self.thresholds, self.frictions, self.tolerances = backend, thresholds, frictions, tolerances
         self.waiting: dict[tuple[Any, ...], list[tuple[int, PosedFrame]]] = {}
-        self.n_waiting = self.taken = 0
+        self.n_waiting = self.n_resting = self.taken = 0
         self.verdict = np.full(frames, CellVerdict.MISSING, np.uint8)
         self.factor, self.margin = np.full(frames, np.nan), np.full(frames, np.nan)
         self.rests, self.stands = np.zeros(frames, dtype=bool), np.zeros(frames, dtype=bool)
@@ -193,7 +194,8 @@ class _Run:
         )
         self.waiting.setdefault(key, []).append((k, posed))
         self.n_waiting += 1
-        if self.n_waiting >= _TOGETHER:
+        self.n_resting += posed.rests
+        if self.n_waiting >= _TOGETHER or self.n_resting >= _RESTING_TOGETHER:
             self.decide()
 
     def decide(self) -> None:
@@ -212,6 +214,7 @@ class _Run:
                 self.shares[value][1] += int(np.sum(verdict == CellVerdict.INDETERMINATE))
             del self.waiting[contacts]
             self.n_waiting -= len(frames)
+            self.n_resting -= len(frames) if frames[0][1].rests else 0
 
     def decide_spatial_rest(self, log: Log, budget: float) -> None:
         """Decide a sample of the frames in which several spatial contacts rest."""

@@ -117,6 +117,25 @@ def test_an_interrupt_while_frictions_are_swept_counts_no_frame_twice(walk, repo
     assert found.by_friction == report.by_friction  # of frames that were all read before
 
 
+def test_frames_at_rest_are_decided_a_few_at_once(tmp_path, monkeypatch):
+    """They are decided one by one: in between progress is told, and an interrupt leaves few to be decided."""
+    tall = np.array([0.0, np.sin(2.0), 2.0])
+    model, path = rod_log(tmp_path, qpos=np.tile(tall, (5, 1)), qvel=np.zeros((5, 3)))
+    backend, sizes = load(model), []
+
+    def counted(state, **options):
+        sizes.append(state.shape[0])
+        return classify(state, **options)
+
+    whole = lint(backend, read_log(path, backend))
+    monkeypatch.setattr("hybrid.numeric.lint.classify", counted)
+    monkeypatch.setattr("hybrid.numeric.lint._RESTING_TOGETHER", 2)
+    found = lint(backend, read_log(path, backend))
+    assert sizes == [2, 2, 1]
+    assert found.resting == whole.resting
+    assert sum(found.resting.values()) == 5
+
+
 def rod_log(tmp_path, name="rod.npz", **changes):
     model = tmp_path / "rod.xml"
     model.write_text(ROD.format(mu=1.5), encoding="utf-8")

@@ -134,7 +134,9 @@ def time_stepping(
     h = (t_end - state.t) / count
     record = _Record(dynamics, h, [state.t], [np.array(state.q)], [np.array(state.v)])
     try:
-        if not comes_to_its_end(lambda: _march(record, count, persisting, tolerances, progress), keeps=keeps):
+        if not comes_to_its_end(
+            lambda: _march(record, float(t_end), count, persisting, tolerances, progress), keeps=keeps
+        ):
             record.ending = (Termination.INTERRUPTED, "")
     except (HybridError, ArithmeticError, ValueError) as error:
         if not record.steps:
@@ -160,6 +162,7 @@ def _persisting(dynamics: Dynamics, state: State, tolerances: Tolerances) -> fro
 
 def _march(
     record: _Record,
+    t_end: float,
     count: int,
     persisting: frozenset[str],
     tolerances: Tolerances,
@@ -183,7 +186,7 @@ def _march(
         if not np.isfinite(made.change).all():
             record.ending = (Termination.SINGULAR_MASS, f"at the middle of the step, t = {t:.12g}")
             return
-        end = start + (index + 1) * h
+        end = start + (index + 1) * h if index + 1 < count else t_end  # to the bit
         if not made.is_solved:
             record.ending = (Termination.NOT_COMPUTED, f"{_UNSOLVED} in the step to t = {end:.12g}")
             return
@@ -195,7 +198,7 @@ def _march(
         record.modes.append(Mode(made.labels))
         record.steps.append(made)
         if progress is not None:
-            progress(end - start, count * h)
+            progress(end - start, t_end - start)
 
 
 def _trajectory(record: _Record) -> Trajectory:

@@ -34,6 +34,17 @@ def rod():
     return derive(mechanisms.load("rod_on_incline"))
 
 
+@pytest.mark.parametrize("t_end", [0.24285714285714285, 0.4476190476190476, 0.6904761904761904, 1])
+def test_time_steps_end_when_they_are_to_end(t_end):
+    """In the first three, as many steps as there are add up to a rounding less."""
+    motion = simulate(
+        derive(mechanisms.load("bouncing_ball")), State([5.0], [0.0]), t_end=t_end, method="time-stepping", step=0.01
+    )
+    assert motion.arcs[-1].end == motion.t == t_end
+    q, _ = motion.sample([t_end])
+    assert q[0] == pytest.approx(motion.q, rel=1e-14)  # a sum of three numbers like it
+
+
 def test_rod_runs_into_the_singular_point_of_genot_and_brogliato(rod):
     # Glocker 1995, section 5.3.4: m = l = 1, g = 10, mu = 5/3, from 31 degrees with 30 m/s
     parameters = {"g": 10, "mu": 5 / 3}

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from lcp import loaded
 from lcp.errors import LCPError
 from lcp.path import PLAIN_MAX_N, end_of_path, residual_of
-from lcp.problem import LCP, FloatArray, Solution, Status, checked, float_array, scaled, value_key
-from lcp.tolerances import NEARLY_SOLVED, RESIDUAL, TIE
+from lcp.problem import LCP, FloatArray, Scaling, Solution, Status, checked, float_array, scaled, value_key
+from lcp.tolerances import LAST_PLACES, NEARLY_SOLVED, RESIDUAL, TIE
 
 __all__ = ["Lemke", "Tableau", "polished"]
 
@@ -198,7 +198,8 @@ class Lemke:
     """Lemke's method: follow the path of almost complementary bases from a covering vector.
 
     The ratio test is lexicographic, so that no problem cycles; ratios that differ by less than
-    the tie tolerance count as equal, and the artificial variable leaves first among equals.
+    the tie tolerance count as equal, and the artificial variable leaves first among equals. Where
+    that ends on a ray, ratios count as equal only to the last places, and a solution then found is taken.
 
     Parameters
     ----------
@@ -262,11 +263,31 @@ class Lemke:
             raise LCPError("the covering vector must be >= 0, of the order of q, and > 0 wherever q < 0")
         scaling = scaled(problem, always=True)
         limit = PIVOTS_PER_UNKNOWN * problem.n if self.max_pivots is None else self.max_pivots
-        path = self._path(scaling.problem, scaling.rows * covering)
+        found = self._end_of_path(problem, scaling, covering, limit, self.tie_tolerance)
+        if found.status is not Status.RAY or self.tie_tolerance <= LAST_PLACES:
+            return found
+        # numbers far below the largest are constants of their own: taken for ties they may lead to a ray
+        finer = self._end_of_path(problem, scaling, covering, limit - found.n_pivots, LAST_PLACES)
+        if finer.status is not Status.SOLVED:
+            return found
+        return attrs.evolve(finer, n_pivots=found.n_pivots + finer.n_pivots)
+
+    def _end_of_path(
+        self, problem: LCP, scaling: Scaling, covering: FloatArray, limit: int, tie_tolerance: float
+    ) -> Solution:
+        def start(scaled_problem: LCP) -> Tableau:
+            return Tableau(
+                scaled_problem,
+                scaling.rows * covering,
+                tie_tolerance=tie_tolerance,
+                residual_tolerance=self.residual_tolerance,
+            )
+
+        path = start(scaling.problem)
         status, n_pivots = path.follow(limit), 0
         if status is None:
             n_pivots = path.n_pivots
-            path = self._path(_perturbed(scaling.problem), scaling.rows * covering)
+            path = start(_perturbed(scaling.problem))
             status = path.follow(limit - n_pivots) or Status.MAX_PIVOTS
         is_solved = status is Status.SOLVED
         z = polished(scaling.problem, path.point(), path.support()) if is_solved else path.point()
@@ -277,9 +298,6 @@ class Lemke:
         n_pivots += path.n_pivots
         ray = scaling.direction(path.ray()) if status is Status.RAY else None
         return Solution(z=point, w=_frozen(problem.w(point)), status=status, ray=ray, n_pivots=n_pivots)
-
-    def _path(self, problem: LCP, covering: FloatArray) -> Tableau:
-        return Tableau(problem, covering, tie_tolerance=self.tie_tolerance, residual_tolerance=self.residual_tolerance)
 
 
 def _without_close_decisions(problem: LCP, q: list[float], residual_tolerance: float) -> Solution | None:

@@ -13,6 +13,7 @@ __all__ = [
     "BOUND",
     "CLEARLY_ZERO",
     "HIDDEN",
+    "LAST_PLACES",
     "NEARLY_SOLVED",
     "NEAR_THE_END",
     "PIVOT",
@@ -24,6 +25,8 @@ __all__ = [
     "ZERO",
 ]
 
+LAST_PLACES: Final = 1e-15
+"""Two ratios that are one, where nothing beyond the rounding of a single pivot is taken for a tie."""
 BOUND: Final = 2e-14
 """About a hundred units in the last place, in bounds of errors: three roundings at each of eight pivots, their sum."""
 STALE: Final = 1e-13

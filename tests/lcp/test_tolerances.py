@@ -35,6 +35,11 @@ def dominant(entry):
     return M
 
 
+def lifting_off(*, slip):
+    """A contact with friction 1: normal force, friction to either side, and the size of the slip."""
+    return LCP([[1, 0, 0, 0], [0, 1, -1, 1], [0, -1, 1, 1], [1, -1, -1, 0]], [1, slip, -slip, 0])
+
+
 # An answer, another value of the tolerance, and the answer with it; what each is by hand.
 CASES = {
     # w = -2 z + 1: z = 0 and z = 1/2; nothing is clear where bounds of errors are as large as the numbers
@@ -54,6 +59,13 @@ CASES = {
         True,
         5e-8,
         False,
+    ),
+    # a contact that lifts off with a slip of 1e-12: no force, and the last z is that slip
+    "LAST_PLACES": (
+        lambda: Lemke().solve(lifting_off(slip=1e-12)).status.name,
+        "SOLVED",
+        1.0,
+        "RAY",
     ),
     # a triangle as high as 1e-8 of its base
     "PIVOT": (lambda: Polytope([[0, 0], [1, 0], [0.5, 1e-8]], np.zeros((0, 2))).dimension, 2, 1e-6, 1),

@@ -183,7 +183,7 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
                 continue
             if function.bends:
                 first, *others = build.arguments(node)
-                quantity = build.subtract(first, others[0]) if others else first
+                quantity = _edge(build, build.subtract(first, others[0]) if others else first)
                 found = [(bends, quantity, _beside(build, int(derivative(build, [root], {node: one})[0]), quantity))]
             else:
                 found = [(jumps, *item) for item in _jumps(build, root, node)]
@@ -197,6 +197,18 @@ def switches(build: Builder, roots: Any, moving: Collection[int] = ()) -> tuple[
         *(Switch(quantity, one, True, quotient) for quantity, quotient in poles),
         *(Switch(quantity, weight, False) for quantity, weight in bends.items()),
     )
+
+
+def _edge(build: Builder, node: int) -> int:
+    """What passes zero where a node does, or where it begins to be zero: as x does for 2*max(0, x)."""
+    operation, arguments, zero = build.operation(node), build.arguments(node), build.number(0)
+    if operation == "*" and len(arguments) == 2 and build.value(arguments[0]) is not None:
+        return _edge(build, arguments[1])
+    if operation in ("max", "min") and zero in arguments:
+        return _edge(build, next(other for other in arguments if other != zero))
+    if operation in ("**", "abs", "sqrt") and (edge := _edge(build, arguments[0])) != arguments[0]:
+        return edge
+    return node
 
 
 def _beside(build: Builder, node: int, quantity: int) -> int:
@@ -287,7 +299,8 @@ def _jumps(build: Builder, root: int, node: int) -> list[tuple[int, int]]:
 
     one = build.number(1)
     if build.operation(node) != "atan2":
-        return [(build.arguments(node)[0], height(one, build.number(-1 if build.operation(node) == "sign" else 0)))]
+        lower = build.number(-1 if build.operation(node) == "sign" else 0)
+        return [(_edge(build, build.arguments(node)[0]), height(one, lower))]
     y, x = build.arguments(node)
     zero, pi, half = build.number(0), build.pi(), build.number(Fraction(1, 2))
     found = []

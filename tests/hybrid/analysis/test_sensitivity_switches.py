@@ -248,6 +248,8 @@ def test_a_spring_of_one_side_may_be_written_as_a_potential(law):
         ("k*atan(tan(w*t))", (0, 0), "the equations divide by cos(t*w), which is zero", math.pi / 2.2),
         ("k*(t - w)/abs(t - w)", (0, 0), "the equations divide by t - w, which is zero", 1.1),
         ("k*(t - w)*abs(1/(t - w))", (0, 0), "the equations divide by t - w, which is zero", 1.1),
+        ("k*sign(max(0, t - w))", (0, 0), "the equations jump where t - w is zero", 1.1),  # zero until then
+        ("k*sign(2*min(t - w, 0)**2)", (0, 0), "the equations jump where t - w is zero", 1.1),
     ],
 )
 def test_the_cut_of_an_angle_and_poles_are_jumps(force, start, reason, t):

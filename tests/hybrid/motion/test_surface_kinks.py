@@ -138,6 +138,8 @@ def test_a_surface_that_sets_in_smoothly_takes_a_body_along(declared, rate, plac
         "sqrt(min(0, {} - 1)**2)",
         "abs(abs(1 - {}))",
         "abs(1 - {0} + abs(1 - {0}))",
+        "sign(min(0, {0} - 1))*({0} - 1)",
+        "3*(1 + sign(min(0, {} - 1)))",
     ],
 )
 def test_a_kink_within_a_kink_is_met(declared, shape):

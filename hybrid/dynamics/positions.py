@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -79,6 +80,11 @@ class PositionProblem:
     time: NDArray[np.float64]
     parameters: dict[str, Any]
     independent: tuple[int, ...]
+
+    @cached_property
+    def bound(self) -> Dynamics:
+        """The equations at the values of the parameters."""
+        return self.dynamics.at(self.parameters)
 
     @property
     def free(self) -> list[int]:
@@ -222,7 +228,7 @@ def newton_from(
         Where all equations are satisfied, those that repeat others too, and leave no coordinate open.
     """
     free = np.array(problem.free, dtype=np.intp)
-    radians = problem.dynamics.at(problem.parameters).radians
+    radians = problem.bound.radians
     if not len(free):
         return q, np.asarray(np.isfinite(q).all(axis=1))
     converged, doubtful = np.zeros((2, len(q)), dtype=bool)
@@ -269,7 +275,7 @@ def _is_faint(A: Array, scale: Array, sizes: Array) -> Booleans:
 def _left_open(problem: PositionProblem, q: Array, tolerances: Tolerances) -> Booleans:
     """Where the pins hold along a curve through given positions (N, n), or through others near to them."""
     free = np.array(problem.free, dtype=np.intp)
-    radians = problem.dynamics.at(problem.parameters).radians_at(q, problem.time)
+    radians = problem.bound.radians_at(q, problem.time)
     A, _, _, sizes = linearised(problem, q, free)
     error = _ROUNDED * np.abs(q)
     error[:, free] += ROUNDING * sizes
@@ -301,8 +307,8 @@ def _satisfies_the_rest(problem: PositionProblem, q: Array, tolerances: Toleranc
     rest = [row for row in range(len(dynamics.rigid)) if row not in problem.independent]
     if not rest:
         return np.ones(len(q), dtype=bool)
-    at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time)
+    at = problem.bound.kinematics(q, np.zeros(dynamics.n), t=problem.time)
+    sizes = coordinate_sizes(problem.bound, q, t=problem.time)
     scale = (np.abs(at["J"]) @ sizes[..., None])[..., rest, 0]
     left = np.abs(at["constraint"][..., rest]) <= tolerances.gap * scale
     return np.broadcast_to(left.all(axis=-1), len(q))
@@ -339,8 +345,8 @@ def linearised(
         Of the unknown coordinates.
     """
     dynamics = problem.dynamics
-    at = dynamics.kinematics(q, np.zeros(dynamics.n), t=problem.time, parameters=problem.parameters)
-    sizes = coordinate_sizes(dynamics.at(problem.parameters), q, t=problem.time, radians=radians)
+    at = problem.bound.kinematics(q, np.zeros(dynamics.n), t=problem.time)
+    sizes = coordinate_sizes(problem.bound, q, t=problem.time, radians=radians)
     A = np.empty((len(q), len(problem.gaps) + len(problem.independent), dynamics.n))
     residual = np.empty(A.shape[:2])
     for row, (gap, target) in enumerate(problem.gaps.items()):

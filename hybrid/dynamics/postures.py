@@ -145,7 +145,7 @@ def taken(
     q = q.copy()
     for index, value in problem.pinned.items():
         q[:, index] = value
-    radians = problem.dynamics.at(problem.parameters).radians
+    radians = problem.bound.radians
     kept, active = np.ones(len(q), dtype=bool), np.arange(len(q))
     last = np.full(len(q), np.inf)
     done = np.zeros(len(q), dtype=bool)

@@ -332,8 +332,8 @@ def _dips(switches: Switches, segment: Segment, column: int, values: Array) -> I
     sizes = np.concatenate([[np.inf], np.abs(values), [np.inf]])
     for k in np.flatnonzero((values != 0.0) & (sizes[1:-1] <= np.minimum(sizes[:-2], sizes[2:]))).tolist():
         low, high = max(k - 1, 0), min(k + 1, len(t) - 1)
-        if (values[low : high + 1] * values[k] < 0).any():
-            continue  # this change is seen
+        if (values[low : high + 1] * values[k] < 0).any() or t[high] - t[low] <= ROUNDING * abs(t[k]):
+            continue  # this change is seen, or its instants are one to rounding
 
         def along(time: float, sign: float = float(np.sign(values[k]))) -> float:
             at = np.array([time])

@@ -22,6 +22,7 @@ from hybrid.errors import StateError
 _BLOCK = 1 << 17
 _CELLS, _COMPILED_CELLS = 1 << 15, 1 << 18  # of a chunk
 _SINGLY = 512  # cells of a chunk that are decided one by one: a second, some ten where forces are not unique
+_FEW = 4096  # cells of a map whose sample would take as long as the map itself
 _SAMPLED = 8  # values of either axis that tell how many these are
 
 Progress = Callable[[int, int], None]
@@ -93,6 +94,8 @@ def cells_at_once(plane: Sweep, most: int) -> int:
     int
         So many fewer that about 512 of them are decided one by one, by a sample of the plane.
     """
+    if math.prod(axis.cells for axis in plane.axes) <= _FEW:
+        return most
     sampled = []
     for axis in plane.axes:
         step = math.ceil(axis.cells / _SAMPLED)

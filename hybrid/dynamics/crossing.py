@@ -8,6 +8,8 @@ from hybrid.tolerances import SUMMED
 
 __all__ = ["crossing"]
 
+_MOST_STEPS = 10_000  # Brent's method may take the square of what halving takes, some 50: at a zero of order 7, say
+
 
 def crossing(f: Callable[[float], float], low: float, high: float, *, xtol: float, rtol: float = SUMMED) -> float:
     """Where a function changes its sign, by Brent's method; an end whose sign was rounding is the root itself.
@@ -36,4 +38,8 @@ def crossing(f: Callable[[float], float], low: float, high: float, *, xtol: floa
     ends = {low: f(low), high: f(high)}
     if (ends[low] >= 0.0 and ends[high] >= 0.0) or (ends[low] <= 0.0 and ends[high] <= 0.0):
         return low if abs(ends[low]) <= abs(ends[high]) else high
-    return float(brentq(lambda x: ends[x] if x in ends else f(x), low, high, xtol=xtol, rtol=rtol))
+
+    def known(x: float) -> float:
+        return ends[x] if x in ends else f(x)
+
+    return float(brentq(known, low, high, xtol=xtol, rtol=rtol, maxiter=_MOST_STEPS))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
+from hybrid.dynamics.crossing import crossing
 from hybrid.tolerances import CLEAR, LAST_PLACE, LEAST, NEARLY, ROUNDING
 
 if TYPE_CHECKING:
@@ -391,8 +392,6 @@ def zero_between(switches: Switches, segment: Segment, column: int, low: float, 
     float or None
         None where the interpolation, which differs from the stages by what an iteration leaves, has no such change.
     """
-    from scipy.optimize import brentq
-
     sample = interpolation(segment)
 
     def along(t: float) -> float:
@@ -401,7 +400,7 @@ def zero_between(switches: Switches, segment: Segment, column: int, low: float, 
 
     if not along(low) * along(high) < 0:
         return None
-    return float(brentq(along, low, high, xtol=LAST_PLACE * max(abs(high), LEAST)))
+    return crossing(along, low, high, xtol=LAST_PLACE * max(abs(high), LEAST), rtol=LAST_PLACE)
 
 
 def vanishing(switches: Switches, segment: Segment, t: Array, y: Array, duration: float) -> NDArray[np.bool_]:

@@ -300,7 +300,11 @@ def _jumps(build: Builder, root: int, node: int) -> list[tuple[int, int]]:
     one = build.number(1)
     if build.operation(node) != "atan2":
         lower = build.number(-1 if build.operation(node) == "sign" else 0)
-        return [(_edge(build, build.arguments(node)[0]), height(one, lower))]
+        (argument,) = build.arguments(node)
+        bends = (item.quantity for item in switches(build, [argument]))
+        # an argument may stay zero on one side of its kink: as s + abs(s)
+        edges = [_edge(build, argument), *(edge for edge in bends if vanishes_with(build, argument, edge))]
+        return [(edge, height(one, lower)) for edge in dict.fromkeys(edges)]
     y, x = build.arguments(node)
     zero, pi, half = build.number(0), build.pi(), build.number(Fraction(1, 2))
     found = []
@@ -324,8 +328,11 @@ def _poles(build: Builder, roots: Sequence[int], moving: frozenset[int]) -> list
         for factor in _vanishing_factors(build, below) if below is not None else ():
             if factor not in moved and moved.isdisjoint(build.needed([factor])):
                 continue
-            # sin(x)/x goes on; x/abs(x) does not
+            # sin(x)/x goes on; x/abs(x) does not, nor max(0, x)/x
             goes_on = below == factor and build.replaced(above, {factor: build.number(0)}) == build.number(0)
+            goes_on = goes_on and all(
+                vanishes_with(build, item.weight, item.quantity) for item in switches(build, [above])
+            )
             if not goes_on:
                 found.append((factor, node))
     return found

@@ -250,6 +250,8 @@ def test_a_spring_of_one_side_may_be_written_as_a_potential(law):
         ("k*(t - w)*abs(1/(t - w))", (0, 0), "the equations divide by t - w, which is zero", 1.1),
         ("k*sign(max(0, t - w))", (0, 0), "the equations jump where t - w is zero", 1.1),  # zero until then
         ("k*sign(2*min(t - w, 0)**2)", (0, 0), "the equations jump where t - w is zero", 1.1),
+        ("k*sign(t - w + abs(t - w))", (0, 0), "the equations jump where t - w is zero", 1.1),
+        ("k*max(0, t - w)/(t - w)", (0, 0), "the equations divide by t - w, which is zero", 1.1),
     ],
 )
 def test_the_cut_of_an_angle_and_poles_are_jumps(force, start, reason, t):
@@ -271,6 +273,8 @@ def test_an_integrand_jumps_at_the_cut_of_an_angle():
         ("atan2(t - w, 2)", lambda s: math.atan2(s, 2), lambda s: 2 / (4 + s * s)),
         ("sin(t - w)/(t - w)", lambda s: np.sinc(s / math.pi), lambda s: (s * math.cos(s) - math.sin(s)) / s**2),
         ("((t - w)**2 - 4)/(t - w - 2)", lambda s: s + 2, lambda s: 1.0),
+        ("(t - w)*abs(t - w)/(t - w)", abs, lambda s: math.copysign(1.0, s)),
+        ("max(0, (t - w)**5)", lambda s: max(0.0, s**5), lambda s: 5 * max(0.0, s) ** 4),  # a zero of high order
     ],
 )
 def test_an_angle_off_its_cut_and_a_quotient_that_goes_on_have_their_derivative(shape, value, slope):
@@ -368,6 +372,6 @@ def test_a_jump_with_a_factor_that_vanishes_there_is_none(factor):
 )
 def test_a_jump_with_a_factor_that_does_not_vanish_is_one(factor):
     found = found_of(f"-k*(1 + sign(x - L))*({factor})/2", (0, 1), 1, Functional(terminal="x"), ["L"])
-    assert "the equations jump" in found.refusal.reason
+    assert found.refusal.reason.startswith(("the equations jump where", "the equations divide by"))
     assert not found.refusal.is_proven
     assert found.refusal.t == pytest.approx(0.4, abs=1e-11)

@@ -48,13 +48,15 @@ Array = NDArray[np.float64]
 
 STAGES = 6  # order 12: steps of an integrator of order 8 with error 1e-12 leave about 1e-18
 
+_INTEGRALS = legendre.legint(np.eye(STAGES), lbnd=-1)  # from -1, of each Legendre polynomial: series in columns
+
 
 def _gauss_tables() -> tuple[Array, Array, Array, Array]:
     """Nodes, matrix and weights of the method, and the map from values at the nodes to Legendre coefficients."""
     x, w = legendre.leggauss(STAGES)
     values = legendre.legvander(x, STAGES - 1)
     to_series = np.linalg.inv(values)
-    integrals = np.stack([legendre.legval(x, legendre.legint(row, lbnd=-1)) for row in np.eye(STAGES)], axis=1)
+    integrals = legendre.legval(x, _INTEGRALS).T
     return (x + 1) / 2, integrals @ to_series / 2, w / 2, np.asarray(to_series, dtype=np.float64)
 
 
@@ -124,8 +126,7 @@ def interpolation(segment: Segment) -> Callable[[Array], Array]:
     def sample(t: Array) -> Array:
         step = np.clip(np.searchsorted(segment.knots, t, side="right") - 1, 0, S - 1)
         x = 2 * (t - segment.knots[step]) / segment.lengths[step] - 1
-        integrals = np.stack([legendre.legval(x, legendre.legint(row, lbnd=-1)) for row in np.eye(STAGES)], axis=1)
-        change = np.einsum("ij,ijk->ik", integrals @ TO_SERIES, flow[step])
+        change = np.einsum("ji,ijk->ik", legendre.legval(x, _INTEGRALS @ TO_SERIES), flow[step])
         return np.asarray(segment.states[step] + segment.lengths[step][:, None] / 2 * change)
 
     return sample
@@ -333,8 +334,9 @@ def _dips(switches: Switches, segment: Segment, column: int, values: Array) -> I
     sizes = np.concatenate([[np.inf], np.abs(values), [np.inf]])
     for k in np.flatnonzero((values != 0.0) & (sizes[1:-1] <= np.minimum(sizes[:-2], sizes[2:]))).tolist():
         low, high = max(k - 1, 0), min(k + 1, len(t) - 1)
-        if (values[low : high + 1] * values[k] < 0).any() or t[high] - t[low] <= ROUNDING * abs(t[k]):
-            continue  # this change is seen, or its instants are one to rounding
+        beside = values[low : high + 1] / values[k]
+        if (beside < 0).any() or (beside - 1.0 <= CLEAR).all() or t[high] - t[low] <= ROUNDING * abs(t[k]):
+            continue  # this change is seen, or it hardly moves, as at rest, or its instants are one to rounding
 
         def along(time: float, sign: float = float(np.sign(values[k]))) -> float:
             at = np.array([time])

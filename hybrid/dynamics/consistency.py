@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from hybrid.dynamics.equations import Terms
 
 __all__ = [
-    "FARTHEST",
     "check_accuracy",
     "check_angles",
     "check_consistency",
     "check_mass",
     "check_regularity",
+    "far_angles",
     "lacks_mass",
     "project_state",
 ]
@@ -143,17 +143,39 @@ def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     >>> from hybrid import derive
     >>> check_angles(derive(mechanisms.load("rod_on_incline")), np.array([0.0, 0.0, 3.0]))
     """
-    turns = dynamics.once(_turn_kernel)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
-    for place, rates in turns.items():
-        rate, values = np.broadcast_arrays(np.max(np.abs(rates), axis=-1), q[..., int(place)])
-        far = np.abs(values) * rate > FARTHEST
-        if far.any():
-            name, value, turned = dynamics.mechanism.coordinates[int(place)], values[far][0], (values * rate)[far][0]
-            within = math.atan2(math.sin(turned), math.cos(turned)) * value / turned
-            raise StateError(
-                f"{name} = {value:g} turns by more than {FARTHEST:g} radians, next to which gaps are judged too "
-                f"coarsely; without whole turns it is {within:.12g}"
-            )
+    angles = far_angles(dynamics, q, t)
+    if angles.any():
+        *_, place = first = tuple(np.argwhere(angles)[0])
+        name, value, angle = dynamics.mechanism.coordinates[place], q[first], angles[first]
+        within = math.atan2(math.sin(angle), math.cos(angle)) * value / angle
+        raise StateError(
+            f"{name} = {value:g} turns by more than {FARTHEST:g} radians, next to which gaps are judged too "
+            f"coarsely; without whole turns it is {within:.12g}"
+        )
+
+
+def far_angles(dynamics: Dynamics, q: Array, t: Any) -> Array:
+    """Angles of gaps and constraints of so many turns that these are known no more.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q : array, (..., n)
+    t : array_like, (...)
+        Time.
+
+    Returns
+    -------
+    array, (..., n)
+        In radians, of the coordinates that turn by more than 1e5 of them; 0 for others.
+    """
+    radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
+    angles = np.zeros(q.shape)
+    if ((np.abs(q) > FARTHEST * radians) & (radians > 0.0)).any():
+        turns = dynamics.once(_turn_kernel)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
+        for place, rates in turns.items():
+            angles[..., int(place)] = q[..., int(place)] * np.max(np.abs(rates), axis=-1)
+    return np.where(np.abs(angles) > FARTHEST, angles, 0.0)
 
 
 def _turn_kernel(dynamics: Dynamics) -> Kernel:

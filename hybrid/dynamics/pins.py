@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, solve_each
-from hybrid.dynamics.consistency import FARTHEST, check_angles
+from hybrid.dynamics.consistency import check_angles
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
 from hybrid.dynamics.scales import scales_of
@@ -289,9 +289,7 @@ def solve_states(
 
 def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolerances: Tolerances) -> States:
     q, reached = _solve_positions(dynamics, pins, tolerances, branch)
-    radians = dynamics.radians_at(q, pins.time) if dynamics.radians is None else dynamics.radians
-    if ((np.abs(q) > FARTHEST * radians) & (radians > 0.0)).any():
-        check_angles(dynamics, q, t=pins.time)
+    check_angles(dynamics, q, t=pins.time)
     v = _solve_velocities(dynamics, pins, q)
     v = np.where(_repeats(dynamics, pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.arithmetic import solve_each
+from hybrid.dynamics.consistency import far_angles
 from hybrid.dynamics.counting import counts, those_that_count
 from hybrid.dynamics.scales import coordinate_sizes
 from hybrid.dynamics.solution_curves import on_curves
@@ -259,6 +260,7 @@ def newton_from(
                 length = np.abs(change).max(axis=1, keepdims=True)
                 change = np.where(length > longest, change * (longest / length), change)
         q[np.ix_(active, free)] -= change
+    converged &= ~far_angles(problem.bound, q, problem.time)[:, free].any(axis=1)  # every residual is small there
     converged &= _satisfies_the_rest(problem, q, tolerances)
     rows = np.flatnonzero(converged & doubtful)
     if len(rows):

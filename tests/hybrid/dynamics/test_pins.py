@@ -292,6 +292,24 @@ def test_angles_of_very_many_turns_are_refused_with_what_is_left_of_them(rod, ph
     assert np.sin(offered) == pytest.approx(exact, rel=0, abs=1e-11)  # twelve digits are shown
 
 
+def test_a_floor_out_of_reach_is_not_met_after_very_many_turns():
+    # next to an angle of 1e16 radians every gap is small: Newton's method went there where no posture exists
+    arm = derive(
+        Mechanism(
+            name="arm",
+            coordinates=["q1", "q2"],
+            parameters={"L": 0.1},
+            dynamics=EnergyDynamics(kinetic="q1_dot**2 + (q1_dot + q2_dot)**2", potential="0"),
+            contact=[Contact(name="pad", gap="L*sin(q1) + L*sin(q1 + q2) + 1.2*L")],
+        )
+    )
+    q1 = np.linspace(-np.pi, np.pi, 401)
+    found = solve_states(arm, {"q1": q1, "q1_dot": 0, "q2_dot": 0})
+    np.testing.assert_array_equal(found.reached, np.abs(1.2 + np.sin(q1)) <= 1)
+    with pytest.raises(StateError, match="cannot be reached"):
+        solve_state(arm, {"q1": np.pi / 2, "q1_dot": 0, "q2_dot": 0})
+
+
 def test_a_map_over_angles_of_very_many_turns_is_refused(rod):
     with pytest.raises(StateError, match="phi = 1e\\+07 turns by more than"):
         solve_states(rod, {"phi": np.array([1.0, 1e7, 2.0]), "phi_dot": 0, "slip.tip": -1})

@@ -13,28 +13,24 @@ from numpy.typing import NDArray
 
 from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.dynamics.equations import Reader
-from hybrid.expressions import Builder, compile_kernel, dot, solve_definite
-from hybrid.tolerances import AGREEING, CANCELLED, CLEAR, NOTHING, RANK
+from hybrid.expressions import Builder
+from hybrid.motion.held_rows import ENOUGH, ITERATIONS, NEGLIGIBLE, REGULAR, SMALL, displacements, held_rows, onto
+from hybrid.tolerances import AGREEING, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
-    from hybrid.expressions import Kernel
+    from hybrid.motion.held_rows import At
 
 __all__ = [
-    "ENOUGH",
     "NEAR",
     "Array",
     "Constraints",
     "RankGuard",
-    "SingleGap",
-    "displacements",
     "rank_guard",
-    "single_gap",
 ]
 
 
@@ -157,14 +153,6 @@ def _may_be_singular(space: ConfigurationSpace, J: Array, q: Array) -> bool:
     return not smallest > space.reach * change
 
 
-_REGULAR = CLEAR  # two rows as independent as this need no pseudo-inverse
-_ITERATIONS = 5
-_SMALL = CANCELLED
-_NEGLIGIBLE = NOTHING  # of the position: after a move so small the next is below rounding, its square
-ENOUGH = 2e-16
-"""Of the terms of a residual: that of a converged Newton step is rounding."""
-
-
 @attrs.frozen(eq=False)
 class Constraints:
     """What a mode holds at zero: gaps and constraints, tangential displacements of sticking contacts, velocities.
@@ -185,7 +173,7 @@ class Constraints:
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
-    _single: Callable[[float, list[float]], SingleGap | None] | None = attrs.field(init=False)
+    _few: At | None = attrs.field(init=False)
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
@@ -197,12 +185,10 @@ class Constraints:
         places = self.dynamics.once(displacements)[0] if columns else {}
         return sorted(columns, key=lambda column: column not in places)  # first those that hold a position
 
-    @_single.default
-    def _only_contact(self) -> Callable[[float, list[float]], SingleGap | None] | None:
-        """The gap of a single contact where nothing else is held: the most frequent case."""
-        if self.dynamics.rigid or self._sticking or len(self._normals) != 1:
-            return None
-        return single_gap(self.dynamics, self._normals[0])
+    @_few.default
+    def _few_rows(self) -> At | None:
+        """All that is held, where plain floats solve it: the most frequent case."""
+        return held_rows(self.dynamics, tuple(self._normals), tuple(self._sticking))
 
     @property
     def is_empty(self) -> bool:
@@ -243,14 +229,15 @@ class Constraints:
         """
         if self.is_empty:
             return q, v
-        closed = None if self._single is None else _closed(self._single, t, q, v)
-        return self._held(t, q, v) if closed is None else closed
+        anchors = [self.anchors[column] for column in self._sticking if column in self.anchors]
+        found = None if self._few is None else onto(self._few, t, q, v, anchors)
+        return self._held(t, q, v) if found is None else found
 
     def _held(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         terms = self.terms(t, q, v)
         held, residual, rates = self._rows(terms, t, q)
         m = len(residual)
-        for _ in range(_ITERATIONS):
+        for _ in range(ITERATIONS):
             try:
                 lift = np.linalg.solve(terms.M, held.T)
             except np.linalg.LinAlgError:
@@ -261,11 +248,11 @@ class Constraints:
             correction = _correction(lift[:, :m], mobility[:m, :m], residual)
             q = q - correction
             move, size = (max(map(abs, vector.tolist())) for vector in (correction, q))
-            if move <= _SMALL * size:
+            if move <= SMALL * size:
                 break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
             terms = self.terms(t, q, v)
             held, residual, rates = self._rows(terms, t, q)
-            if move <= _NEGLIGIBLE * size:
+            if move <= NEGLIGIBLE * size:
                 break  # the same, but for the rates
         if rates.any():
             stands = len(held) >= self.dynamics.n and not (rates - held @ v).any()
@@ -312,139 +299,16 @@ def is_driven(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int,
     return "t" in held.names(held.constraint_dot, held.gap_dot[list(normals)], held.slip[list(sticking)])
 
 
-def _closed(
-    single: Callable[[float, list[float]], SingleGap | None], t: float, q: Array, v: Array
-) -> tuple[Array, Array] | None:
-    """The same for a single gap; None where it takes more than plain floats."""
-    place, speed = q.tolist(), v.tolist()
-    held = single(t, [*place, *speed])
-    if held is None:
-        return None
-    for _ in range(_ITERATIONS):
-        if not abs(held.gap) > ENOUGH * sum(abs(w * x) for w, x in zip(held.direction, place, strict=True)):
-            break
-        share = held.gap / held.mobility
-        place = [x - share * lift for x, lift in zip(place, held.lift, strict=True)]
-        move, size = abs(share) * max(map(abs, held.lift)), max(map(abs, place))
-        if move <= _SMALL * size:
-            break
-        held = single(t, [*place, *speed])
-        if held is None:
-            return None
-        if move <= _NEGLIGIBLE * size:
-            break
-    if held.rate:
-        share = held.rate / held.mobility
-        stands = len(speed) == 1 and held.rate == held.direction[0] * speed[0]
-        speed = [0.0] if stands else [x - share * lift for x, lift in zip(speed, held.lift, strict=True)]
-    return np.array(place), np.array(speed)
-
-
 def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
     if len(residual) == 1 and mobility[0, 0] > 0.0:
         return np.asarray(lift[:, 0] * (residual[0] / mobility[0, 0]))
     if not np.isfinite(mobility).all():
         return np.zeros(len(lift))
-    if len(residual) == 2 and np.linalg.det(mobility) > _REGULAR * mobility[0, 0] * mobility[1, 1]:
+    if len(residual) == 2 and np.linalg.det(mobility) > REGULAR * mobility[0, 0] * mobility[1, 1]:
         return np.asarray(lift @ np.linalg.solve(mobility, residual))
     return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=RANK, hermitian=True) @ residual))
-
-
-def displacements(dynamics: Dynamics) -> tuple[Mapping[int, int], Kernel]:
-    """Tangential displacements of all force elements that declare one, compiled.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-
-    Returns
-    -------
-    places : mapping of int to int
-        Of a tangential column, where its displacement is; a column with a slip in place of one is missing.
-    kernel : Kernel
-        Gives them as ``displacement``, (number,).
-    """
-    mechanism, equations = dynamics.mechanism, dynamics.equations
-    declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
-    declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}
-    declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
-    texts = {
-        column: text
-        for name in dynamics.columns
-        for column, text in zip(dynamics.columns_of(name), declared.get(name, ()), strict=False)
-    }
-    reader = Reader(Builder(equations.graph), mechanism)
-    nodes = reader.column(texts.values())
-    kernel = compile_kernel(reader.build.graph(), {"displacement": nodes}, equations.arguments)
-    return {column: place for place, column in enumerate(texts)}, kernel
-
-
-@attrs.frozen
-class SingleGap:
-    """A gap with what moves it, at one state.
-
-    Attributes
-    ----------
-    gap, rate : float
-        The gap and its velocity.
-    mobility : float
-        ``w . M^-1 w``, with the gap's direction ``w``.
-    direction, lift : sequence of float, (n,)
-        ``w`` and ``M^-1 w``.
-    """
-
-    gap: float
-    rate: float
-    mobility: float
-    direction: Sequence[float]
-    lift: Sequence[float]
-
-
-def single_gap(dynamics: Dynamics, index: int) -> Callable[[float, list[float]], SingleGap | None]:
-    """Compile the function of ``t`` and ``y = (q, v)`` that gives one contact's gap with what moves it.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    index : int
-        Of the contact.
-
-    Returns
-    -------
-    callable
-        Gives None where an expression is undefined, or a force at the contact would not move it.
-
-    Examples
-    --------
-    >>> import mechanisms
-    >>> from hybrid import derive
-    >>> ball = derive(mechanisms.load("bouncing_ball"))
-    >>> held = single_gap(ball, 0)(0.0, [0.5, -2.0])
-    >>> held.gap, held.rate, held.lift
-    (0.5, -2.0, [1.0])
-    """
-    function = dynamics.once(_program, index)(dynamics.arguments)
-    n = dynamics.n
-
-    def evaluate(t: float, y: list[float]) -> SingleGap | None:
-        try:
-            gap, rate, mobility, *columns = function(t, y)
-        except (ArithmeticError, ValueError):
-            return None
-        return SingleGap(gap, rate, mobility, columns[:n], columns[n:]) if mobility > 0.0 else None
-
-    return evaluate
 
 
 def _jacobian_program(dynamics: Dynamics) -> Callable[..., Callable[[Any, Any], tuple[Any, ...]]]:
     build = Builder(dynamics.equations.graph)
     return dynamics.equations.program(build, dynamics.equations.J.ravel().tolist()).vector
-
-
-def _program(dynamics: Dynamics, index: int) -> Callable[..., Any]:
-    equations = dynamics.equations
-    build, normal = Builder(equations.graph), equations.W_N[:, index]
-    lift = solve_definite(build, equations.M, [normal])[0]
-    mobility = dot(build, normal, lift)
-    results = [equations.gap[index], equations.gap_dot[index], mobility, *normal, *lift]
-    return equations.program(build, results).scalar

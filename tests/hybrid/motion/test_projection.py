@@ -54,6 +54,32 @@ def test_a_closed_contact_is_brought_to_its_gap_along_the_inertia(name: str) -> 
             )
 
 
+@pytest.mark.parametrize("name", ["rod_on_incline", "painleve_rod", "oblique_rod"])
+def test_a_sticking_contact_is_brought_back_to_where_it_stuck(name: str) -> None:
+    """Onto a gap and a displacement at once: the move is ``M^-1`` times a combination of both directions."""
+    held = holding(name, "tip", "stick")
+    dynamics, random = held.dynamics, np.random.default_rng(5)
+    for _ in range(50):
+        q, v = random.uniform(-1, 1, dynamics.n), random.uniform(-1, 1, dynamics.n)
+        held.anchors.clear()
+        q, _ = held.project(0.0, q, v)  # without an anchor onto the gap alone
+        held.anchor(0.0, q)
+        near = q + random.uniform(-1e-7, 1e-7, dynamics.n)
+        q_after, v_after = held.project(0.0, near, v)
+        after = dynamics.terms(q_after, v_after)
+        rows, size = np.hstack([after.W_N, after.W_T]).T, 1 + np.abs(q).sum() + np.abs(v).sum()
+        held.anchor(0.0, q_after)
+        anchors = dict(held.anchors)
+        held.anchor(0.0, q)
+        assert abs(anchors[0] - held.anchors[0]) <= 16 * EPSILON * size
+        assert np.abs([after.gap[0], after.gap_dot[0], after.slip[0]]).max() <= 16 * EPSILON * size * np.abs(rows).max()
+        for moved, shift in ((q_after - near, 1e-7), (v_after - v, np.abs(v_after - v).max())):
+            covector = after.M @ moved
+            shares = np.linalg.lstsq(rows.T, covector)[0]
+            allowed = 64 * (shift * 1e-7 + EPSILON * size) * np.abs(after.M).max()
+            assert np.abs(covector - rows.T @ shares).max() <= allowed
+
+
 def test_a_gap_without_a_direction_is_left_as_it_is() -> None:
     """At w = 0 no position nearby closes the gap; nothing is divided by."""
     from hybrid import Contact, EnergyDynamics, Mechanism

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import compress, pairwise
 
 import numpy as np
 from numpy.polynomial import chebyshev
@@ -276,14 +277,16 @@ def deflate(values: Array, start: float | None) -> tuple[int, Array]:
 def _descent_of(
     function: Callable[[Array], Array], coefficients: Array, order: int, start: float, floor: float
 ) -> float | None:
-    points = np.concatenate([[0.0], np.sort((_zeros(coefficients) + 1) / 2), [1.0]])
-    places = np.append((points[1:] + points[:-1]) / 2, 1.0)
-    below = evaluate(coefficients, places) * places**order < -floor
-    if below.any():  # the series of a double zero or a kink may fall where the function itself does not
-        below[below] = function(places[below]) < min(start, 0.0)
-    if not below.any() or (len(points) == 2 and not below[0]):
+    points: list[float] = [0.0, *sorted(((_zeros(coefficients) + 1) / 2).tolist()), 1.0]
+    places = [*((left + right) / 2 for left, right in pairwise(points)), 1.0]
+    terms = coefficients.tolist()
+    low = [at for at, s in enumerate(places) if _sum(terms, 2 * s - 1) * s**order < -floor]
+    if low:  # the series of a double zero or a kink may fall where the function itself does not
+        falls = (function(np.array([places[at] for at in low])) < min(start, 0.0)).tolist()
+        low = list(compress(low, falls))
+    if not low or (len(points) == 2 and low[0]):
         return None
-    return float(points[min(int(np.argmax(below)), len(points) - 2)])
+    return points[min(low[0], len(points) - 2)]
 
 
 def _zeros(coefficients: Array) -> Array:

@@ -248,6 +248,8 @@ def first_event(
     if watch.signs is not None and not watch.is_decided:
         is_clear |= watch.signs[:, 0] == 0.0
     candidates = np.flatnonzero(~is_clear).tolist()
+    if not candidates:
+        return None
     if any(watch.guards[position].kind in (GuardKind.TOUCHDOWN, GuardKind.SLIP) for position in candidates):
         watch.grow(step.end, step.last)
     found = [(_fall(watch, step, position, values[position], is_first), position) for position in candidates]

@@ -43,7 +43,7 @@ _SCAN = 160  # cells of a side between which the curves of a picture are looked 
 @click.option("--max-boxes", type=int, default=10_000_000, show_default=True, help="Boxes to look at, at most.")
 @click.option("--budget", type=Finite(), metavar="SECONDS", help="Time to work, at most.")
 @slice_option
-@plot_option("Draw a map of the two axes that slices leave; what is not decided is black")
+@plot_option("Draw a map of the two axes that slices leave; where nothing is proved it is black")
 def certify(
     asked: Asked,
     *,
@@ -81,7 +81,7 @@ def certify(
     shown = sliced(found, at) if at else found
 
     def picture(**named: Any) -> Any:
-        from hybrid.reporting.plot import plot_certified_map
+        from hybrid.reporting.certified_plot import plot_certified_map
 
         return plot_certified_map(shown, boundaries=_boundaries(asked, shown, at), **named)
 

@@ -1,18 +1,15 @@
 """Plots of region maps.
 
 A motion drawn over a map.
-
-Certified maps of two quantities as pictures.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,10 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from hybrid.analysis import Axis, Boundary, CertifiedMap, RegionMap
+    from hybrid.analysis import Axis, RegionMap
     from hybrid.motion import Trajectory
 
-__all__ = ["draw_over", "fill_cells", "finish", "plot_certified_map", "plot_map", "rastered"]
+__all__ = ["draw_over", "drawn_map", "fill_cells", "finish", "plot_map"]
 
 
 _DOTS = (0, (1.2, 1.4))
@@ -145,6 +142,34 @@ def plot_map(
     >>> figure.axes[0].get_xlabel()
     '$\\\\varphi$  (rad)'
     """
+    shown: dict[str, Any] = {"state": state, "units": units, "title": title, "motion": motion, "style": style}
+    return drawn_map(region_map, lambda region: _percent(region.fraction), **shown)
+
+
+def drawn_map(
+    region_map: RegionMap,
+    share: Callable[[Region], str],
+    *,
+    state: tuple[float, float] | None = None,
+    units: Mapping[str, str] | None = None,
+    title: str = "",
+    motion: Trajectory | None = None,
+    style: StyleName = "screen",
+) -> Figure:
+    """A map as a figure, with what its legend shall say about the share of a region.
+
+    Parameters
+    ----------
+    region_map : RegionMap
+    share : callable
+        The words after the name of a region.
+    state, units, title, motion, style
+        As :func:`plot_map` has them.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
     with settings(style) as look:
         found = regions(region_map)
         figure = new_figure(style, height=min(_HEIGHT, 0.85 * look.width))
@@ -161,7 +186,7 @@ def plot_map(
         finish(axes, first, second, region_map.units if units is None else units)
         if len(found) > _CROWDED:
             _number(axes, found, first, second, look.note)
-        room = _legend(figure, found, marks, look)
+        room = _legend(figure, found, share, marks, look)
         if title:
             axes.set_title(heading(title, inches=room, size=look.heading), fontsize=look.heading)
     return figure
@@ -302,7 +327,9 @@ def _holds(axis: Axis, value: float) -> bool:
     return axis.low <= value <= axis.high
 
 
-def _legend(figure: Figure, found: tuple[Region, ...], marks: Sequence[Line2D], look: Style) -> float:
+def _legend(
+    figure: Figure, found: tuple[Region, ...], share: Callable[[Region], str], marks: Sequence[Line2D], look: Style
+) -> float:
     """Draw the legend; the width that it leaves to the map, in inches."""
     from matplotlib.patches import Patch
 
@@ -312,7 +339,7 @@ def _legend(figure: Figure, found: tuple[Region, ...], marks: Sequence[Line2D], 
         edge, width = (region.fill.ink, 0.0) if region.fill.hatch else ("0.5", 0.4)
         handle = Patch(facecolor=region.fill.colour, edgecolor=edge, linewidth=width, hatch=region.fill.hatch)
         name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
-        handle.set_label(f"{name}  {_percent(region.fraction)}")
+        handle.set_label(f"{name}  {share(region)}")
         handles.append(handle)
     handles += marks
     longest = max(len(handle.get_label()) for handle in handles)
@@ -332,99 +359,3 @@ def _percent(fraction: float) -> str:
     """An area in percent to one digit, and never 0 where there is some."""
     percent = 100 * fraction
     return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"
-
-
-_CELLS = 720  # of a side: some two for a point of the picture
-
-
-def rastered(certified: CertifiedMap, *, cells: int = _CELLS) -> RegionMap:
-    """The boxes of a certified map as cells; where the middle of a cell lies in an undecided box, it is undecided.
-
-    Parameters
-    ----------
-    certified : CertifiedMap
-        Of two axes.
-    cells : int, optional
-        Of each axis.
-
-    Returns
-    -------
-    RegionMap
-        Margins are NaN: it stands for a picture, and its shares are those of cells.
-    """
-    from hybrid.analysis import RegionMap
-    from hybrid.contact import CellVerdict
-
-    if len(certified.axes) != 2:
-        raise StateError(f"a picture has two axes, this map has {len(certified.axes)}")
-    names = list(certified.regions)
-    labels = sorted({label for name in names for label in _labels(name)})
-    modes_of = [sum(1 << labels.index(label) for label in _labels(name)) for name in names]
-    verdict = np.full((cells, cells), CellVerdict.UNDECIDED, dtype=np.uint8)
-    modes = np.zeros((cells, cells), dtype=np.uint64)
-    region = np.zeros((cells, cells), dtype=np.uint16)
-    low = np.array([axis.low for axis in certified.axes])
-    width = np.array([axis.width for axis in certified.axes])
-    places = np.ceil((certified.parts - low[:, None]) / width[:, None] * cells - 0.5).astype(int)
-    for number, ((left, right), (lower, upper)) in zip(certified.region.tolist(), places.tolist(), strict=True):
-        if number >= 0:
-            verdict[left:right, lower:upper] = CellVerdict[_verdict(names[number])]
-            modes[left:right, lower:upper] = modes_of[number]
-            region[left:right, lower:upper] = number
-    found, counts = np.unique(verdict, return_counts=True)
-    return RegionMap(
-        axes=(attrs.evolve(certified.axes[0], n=cells), attrs.evolve(certified.axes[1], n=cells)),
-        verdict=verdict,
-        modes=modes,
-        labels=tuple(labels),
-        margin=np.full((cells, cells), math.nan),
-        region=region,
-        regions=tuple(names),
-        verdict_fractions={
-            CellVerdict(int(code)).name: float(count / verdict.size) for code, count in zip(found, counts, strict=True)
-        },
-        mode_fractions={name: sum(bounds) / 2 for name, bounds in certified.regions.items()},
-        branch=certified.branch,
-    )
-
-
-def plot_certified_map(
-    certified: CertifiedMap,
-    *,
-    boundaries: Sequence[Boundary] = (),
-    units: Mapping[str, str] | None = None,
-    title: str = "",
-) -> Figure:
-    """A certified map of two axes as a figure; what is not decided is black.
-
-    Parameters
-    ----------
-    certified : CertifiedMap
-    boundaries : sequence of Boundary, optional
-        Curves to draw, as those of a map of the same axes.
-    units : mapping of str to str, optional
-        Of what is swept, by name, instead of those that the map knows.
-    title : str, optional
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    known = certified.units if units is None else units
-    figure = plot_map(attrs.evolve(rastered(certified), boundaries=tuple(boundaries)), units=known, title=title)
-    for boundary in boundaries:  # they run where nothing is decided
-        figure.axes[0].plot(*boundary.points.T, color="white", linewidth=0.6, zorder=4)
-    return figure
-
-
-def _labels(name: str) -> list[str]:
-    name = name.removesuffix(" (indeterminate)")
-    return [] if name in ("none", "penetrating", "unreachable") else name.split("|")
-
-
-def _verdict(name: str) -> str:
-    if name in ("penetrating", "unreachable"):
-        return name.upper()
-    if name.endswith("(indeterminate)") or len(_labels(name)) > 1:
-        return "INDETERMINATE"
-    return "UNIQUE" if _labels(name) else "INCONSISTENT"

@@ -225,7 +225,7 @@ def _region_map(region_map: RegionMap) -> str:
 
 def _certified_map(certified: CertifiedMap) -> str:
     from hybrid.reporting.branches import certified_record, values_text
-    from hybrid.reporting.plot import plot_certified_map
+    from hybrid.reporting.certified_plot import plot_certified_map
 
     pictures = {}
     if len(certified.axes) == 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from hybrid.analysis.certified.conditions import Clause, SignConditions
     from hybrid.analysis.maps.node_states import NodeStates
 
-__all__ = ["BoxBounds", "BoxReader", "box_reader"]
+__all__ = ["BATCH", "BoxBounds", "BoxReader", "PointReader", "box_reader"]
 
 Array = NDArray[np.float64]
+
+BATCH = 20_000
+"""Boxes read at once."""
 
 # By their numbers, from one on, before those of what a state requires.
 _REASONS = (
@@ -245,6 +248,35 @@ class BoxReader:
         halves = np.empty((2 * len(boxes), self.n_axes, 2))
         halve(boxes, widths, bends, np.asarray(np.isfinite(bends).all(axis=-1)), halves)
         return halves
+
+
+@attrs.frozen(eq=False)
+class PointReader:
+    """Reads which region is proved at single states of boxes.
+
+    Attributes
+    ----------
+    reader : BoxReader
+    inner : array, (boxes, m, 3)
+        What is known of coordinates without a closed form in each box.
+    numbers : mapping of int to int
+        Numbers of regions by their codes.
+    """
+
+    reader: BoxReader
+    inner: Array
+    numbers: Mapping[int, int]
+
+    def __call__(self, points: Array, boxes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Regions at states (N, k) in boxes of these numbers (N,), -1 where none is proved, and ``across`` (N, k)."""
+        region, across = np.full(len(points), -1), np.zeros(points.shape, dtype=np.bool_)
+        for start in range(0, len(points), BATCH):
+            of = slice(start, start + BATCH)
+            found = self.reader(np.repeat(points[of, :, None], 2, axis=-1), self.inner[boxes[of]])
+            across[of] = found.across
+            for code, number in self.numbers.items():
+                region[of][(found.counts == 1) & (found.codes[:, 0] == code)] = number
+        return region, across
 
 
 def box_reader(states: NodeStates, conditions: SignConditions, named: Callable[[Array], Array]) -> BoxReader:

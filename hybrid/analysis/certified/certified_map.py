@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -91,6 +91,10 @@ class CertifiedMap(AbstractDisplayed):
     across : array of bool, (boxes, number of axes)
         Axes of which a slice has to keep one, so that those states have no area in it, either; none where nothing is
         known.
+    at_points : callable
+        ``at_points(points, places)`` reads what is proved at states ``points`` (N, number of axes) in parts of these
+        ``places`` (N,), also where several regions are possible in a part: ``region`` (N,) and ``across`` (N, number of
+        axes).
     branch : PostureBranch or None
         The branch of postures that it is about; None where the pins fix the posture by linear equations.
     reasons : tuple of Reason
@@ -114,6 +118,7 @@ class CertifiedMap(AbstractDisplayed):
     parts: Array = attrs.field(repr=False)
     region: NDArray[np.intp] = attrs.field(repr=False)
     across: NDArray[np.bool_] = attrs.field(repr=False)
+    at_points: Callable[[Array, NDArray[np.intp]], tuple[NDArray[np.intp], NDArray[np.bool_]]] = attrs.field(repr=False)
     branch: PostureBranch | None = None
     reasons: tuple[Reason, ...] = ()
     is_interrupted: bool = False
@@ -203,8 +208,16 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     bounds["undecided"] = (0.0, loose)
     order = sorted((name for name, (_, high) in bounds.items() if high > 0.0), key=lambda name: -bounds[name][1])
     numbers = np.array([order.index(name) if name in order else -1 for name in certified.regions] + [-1])
+
+    def at_points(points: Array, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        whole = np.array([[at.get(name, np.nan) for name in axes]]).repeat(len(points), axis=0)
+        whole[:, kept] = points
+        region, across = certified.at_points(whole, np.flatnonzero(is_inside)[places])
+        return numbers[region], across[:, kept]
+
     return attrs.evolve(
         certified,
+        at_points=at_points,
         axes=left,
         gap=undecided,
         complete=undecided <= certified.gap_wanted,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.certified.bounds import CLOSED_KEYS, KNOWN, NO_POSTURE, PENETRATING, SEVERAL, UNREACHABLE
-from hybrid.analysis.certified.boxes import BoxBounds, BoxReader, box_reader
+from hybrid.analysis.certified.boxes import BATCH, BoxBounds, BoxReader, PointReader, box_reader
 from hybrid.analysis.certified.certified_map import CertifiedMap, Reason, Witness
 from hybrid.analysis.certified.conditions import sign_conditions
 from hybrid.analysis.maps.axes import Axis, axes_of, branch_over, check_axes, names_of, placed, swept_units
@@ -35,7 +35,6 @@ LEAST_GAP = ROUNDING
 """Gaps below would be rounding."""
 
 _LEAST_SHARE, _SHARE = 0.1, 0.7  # of the gap, carried by the boxes that are divided next
-_BATCH = 20_000  # boxes bounded at once
 _FEW, _DIVISIONS = 8, 4  # boxes a round at least, each divided so often: a round costs as much as a hundred boxes
 _POINTS = 64  # middles of boxes a round at which the conditions of a verdict are looked at
 _TRIES = 2  # of them at which the verdict itself is
@@ -365,7 +364,7 @@ class _BoxSearch:
 
     def bounded(self, boxes: Array, inner: Array) -> _Parts:
         """Bound boxes in batches, and number the sets of modes that are met."""
-        pieces = [self._bounded(boxes[k : k + _BATCH], inner[k : k + _BATCH]) for k in range(0, len(boxes), _BATCH)]
+        pieces = [self._bounded(boxes[k : k + BATCH], inner[k : k + BATCH]) for k in range(0, len(boxes), BATCH)]
         return pieces[0].joined(pieces[1:])
 
     def _bounded(self, boxes: Array, inner: Array) -> _Parts:
@@ -411,6 +410,7 @@ class _BoxSearch:
             parts=parts.boxes,
             across=parts.across,
             region=np.where(is_split, -1, places[parts.high.argmax(axis=1)] if size else -1),
+            at_points=PointReader(self.reader, parts.inner, {self.codes[k]: number for number, k in enumerate(order)}),
             branch=self.swept.branch,
             reasons=self.reasons(parts, [key for key, is_absent in absent.items() if is_absent is None]),
             is_interrupted=is_interrupted,

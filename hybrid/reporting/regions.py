@@ -213,6 +213,7 @@ MAX_REGIONS = 9
 # What a verdict means for the drawing; the names are those of hybrid.contact.CellVerdict.
 _KINDS = {"UNIQUE": "unique", "HYPERSTATIC": "unique", "INDETERMINATE": "several", "INCONSISTENT": "none"}
 _ORDER = ("unique", "several", "none")
+_OTHERS = " other sets of modes"
 _OUTSIDE = {
     "UNDECIDED": ("undecided", Fill((0.0, 0.0, 0.0), "")),
     "IMPACT": ("impact: a contact approaches", Fill((1.0, 1.0, 1.0), "--")),
@@ -256,7 +257,8 @@ def regions(region_map: RegionMap) -> tuple[Region, ...]:
     -------
     tuple of Region
         Unique verdicts first, then indeterminate and inconsistent ones; last the states at which no acceleration-level
-        question arises. Those of one contact have the same order and fill in every map, others go from large to small.
+        question arises. Those of one contact have the same order and fill in every map. Others are in
+        the order of their labels, so that maps of the same regions have the same fills whatever the areas.
     """
     from hybrid.contact import CellVerdict
 
@@ -278,13 +280,19 @@ def regions(region_map: RegionMap) -> tuple[Region, ...]:
         kept = sorted(found, key=lambda item: list(own).index(item[1]))
         chosen = tuple(own[label] for _, label, _ in kept)
     else:
-        kept = _merged(found)
+        kept = sorted(_merged(found), key=_place)
         chosen = fills([_KINDS[name] for name, _, _ in kept])
     inside = [
         Region(label, name, float(cells.mean()), cells, fill)
         for (name, label, cells), fill in zip(kept, chosen, strict=True)
     ]
     return (*inside, *outside)
+
+
+def _place(item: tuple[str, str, NDArray[np.bool_]]) -> tuple[int, bool, str]:
+    """By kind, then label; what stands for several is the last of its kind."""
+    name, label, _ = item
+    return _ORDER.index(_KINDS[name]), label.endswith(_OTHERS), label
 
 
 def _label(verdict: str, bits: int, labels: tuple[str, ...]) -> str:
@@ -309,10 +317,9 @@ def _merged(
         last = len(kinds) - 1 - kinds[::-1].index(crowded)
         (name, first_label, first), (_, second_label, second) = kept[last - 1], kept[last]
         number = sum(int(_number(label)) for label in (first_label, second_label))
-        kept[last - 1 : last + 1] = [(name, f"{number} other sets of modes", first | second)]
+        kept[last - 1 : last + 1] = [(name, f"{number}{_OTHERS}", first | second)]
     return kept
 
 
 def _number(label: str) -> str:
-    head, _, rest = label.partition(" ")
-    return head if rest == "other sets of modes" else "1"
+    return label.removesuffix(_OTHERS) if label.endswith(_OTHERS) else "1"

@@ -53,6 +53,18 @@ def test_a_label_of_one_contact_has_one_fill_in_every_map():
     assert all(len(fills) == 1 for fills in found.values())
 
 
+def test_regions_of_several_contacts_have_one_fill_whatever_their_areas():
+    ladder, found = dynamics_of("ladder_in_corner"), []
+    for postures in ("0.1:0.9:20", "0.5:1.5:20"):
+        axes = [Axis.parse(f"theta={postures}"), Axis.parse("theta_dot=-3:3:20")]
+        pins = dict.fromkeys(["gap.floor", "gap.wall", "gap_dot.floor", "gap_dot.wall"], 0)
+        found.append(regions(region_map(ladder, axes=axes, pins=pins, parameters={"mu": 0.8})))
+    by_area = [[region.label for region in sorted(drawn, key=lambda region: region.fraction)] for drawn in found]
+    assert by_area[0] != by_area[1]
+    first, second = ([(region.label, region.fill) for region in drawn] for drawn in found)
+    assert first == second
+
+
 def test_legend_gives_the_area_of_every_region():
     figure = plot_map(rod_map(), state=(2.0, 0.0), units=UNITS)
     entries = [text.get_text().strip("\u200b") for text in figure.legends[0].get_texts()]

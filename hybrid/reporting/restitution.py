@@ -15,7 +15,7 @@ from hybrid.reporting.plot import fill_cells, finish
 from hybrid.reporting.records import Json, plain
 from hybrid.reporting.regions import Fill, fills
 from hybrid.reporting.symbols import axis_label, heading
-from hybrid.tolerances import ROUNDING
+from hybrid.tolerances import NOTHING, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,6 +31,7 @@ __all__ = ["comparison_map_record", "plot_comparison_map", "plot_restitution", "
 
 
 _WHITE = (1.0, 1.0, 1.0)
+_ABOVE_ONE = 1.0 + NOTHING  # a ratio of velocities that is 1 up to rounding does not exceed it
 
 
 @checks_arguments
@@ -254,8 +255,8 @@ def plot_restitution(found: RestitutionMap, *, units: Mapping[str, str] | None =
             angles, across = np.degrees(_edges(second)), _edges(first)
             mesh = axes.pcolormesh(angles, across, values, cmap="cividis", rasterized=True)
             middles = np.degrees(second.values), first.values
-            if min(values.shape) > 1 and (values < 1.0).any() and (values > 1.0).any():
-                axes.contour(*middles, values, levels=[1.0], colors="white", linewidths=0.8)
+            if min(values.shape) > 1 and (values < _ABOVE_ONE).any() and (values > _ABOVE_ONE).any():
+                axes.contour(*middles, values, levels=[_ABOVE_ONE], colors="white", linewidths=0.8)
             axes.set_title(name, fontsize=9.5)
             axes.set_xlabel("incidence from the normal (degrees)")
             figure.colorbar(mesh, ax=axes)

@@ -29,6 +29,21 @@ def test_cells_of_a_sweep_fill_the_frame(cells, angles):
         np.testing.assert_allclose(corners[-1, -1], [np.degrees(1.0), 1.5], rtol=1e-12)
 
 
+def test_the_line_is_around_what_exceeds_one_by_more_than_rounding():
+    values = np.full((8, 8), 0.5)
+    values[:4] = 1.0 + np.spacing(1.0) * (np.indices((4, 8)).sum(axis=0) % 3 - 1)
+    axes = Axis("mu", 0, 1, 8), Axis("incidence", -1, 1, 8)
+
+    def lines():
+        plotted = plot_restitution(RestitutionMap(axes, values, values, values)).axes[0]
+        return [path for item in plotted.collections[1:] for path in item.get_paths()]
+
+    assert not lines()
+    values[6:, 6:] = 1.5
+    (line,) = lines()
+    assert line.vertices[:, 1].min() >= axes[0].values[5]
+
+
 def test_posture_of_the_plot_has_its_unit():
     rod = dynamics_of("rod_on_incline")
     axis = Axis("phi", 0.1, 1.5, 3)

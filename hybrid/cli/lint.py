@@ -80,8 +80,9 @@ def lint(
     with ProgressBar(f"linting {log or model}") as bar:
         from hybrid.numeric.frames import load_model
         from hybrid.numeric.lint import FRICTIONS, lint as lint_log
-        from hybrid.numeric.logs import read_log, sampled_log
+        from hybrid.numeric.logs import read_log
         from hybrid.numeric.posing import Thresholds
+        from hybrid.numeric.samples import sampled_log
         from hybrid.reporting.lint_page import lint_record, render_lint_html, render_lint_markdown
 
         backend = load_model(model, backend=engine, contacts=contacts)

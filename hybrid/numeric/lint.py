@@ -258,7 +258,7 @@ class _Run:
                 "verdict, not in A, b and the critical factor"
             )
         if self.taken and self.left_out.get("no_contact", 0) == self.taken:
-            notes.append("no frame has a contact: the model may lack a floor, which a URDF file does not declare")
+            notes.append("no frame has a contact with friction; a URDF file alone has no floor")
         if self.thresholds.static_friction is not None:
             notes.append("where static friction is given below the friction in force, that counts")
         paradoxical = np.isin(verdict, (CellVerdict.INCONSISTENT, CellVerdict.INDETERMINATE))

@@ -1,4 +1,4 @@
-"""Logs of motions: NPZ archives or CSV tables, checked against the columns of a model, or random postures."""
+"""Logs of motions: NPZ archives or CSV tables, checked against the columns of a model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from hybrid.errors import FileError, StateError
+from hybrid.errors import FileError
 from hybrid.files import ARCHIVE_ERRORS, HEADER_BYTES, array_header, read_arrays, read_file, read_table
 from hybrid.numeric.frames import AbstractBackend
-from hybrid.numeric.posing import Thresholds, persistent_velocities
-from hybrid.tolerances import ROUNDING
 
-__all__ = ["Log", "StoredColumn", "checked_log", "frame_times", "read_log", "sampled_log"]
+__all__ = ["Log", "StoredColumn", "checked_log", "frame_times", "read_log"]
 
 Array = NDArray[np.float64]
 
@@ -34,11 +32,6 @@ MAX_FRAMES = 100_000_000
 _LOOKED_AT = 64  # frames that show whether a log has one a step
 _APART = 0.3  # of the way of a step, by the mean velocity: integrators differ by how it changes; two steps are 1 apart
 _BLOCK = 2**18  # bytes of the frames, or of the one frame, that are read together
-
-_DRAWS = 100  # of a posture, before a model whose parts penetrate each other nearly everywhere is given up
-_SHIFTS = 8  # towards the contact: one suffices on a plane
-_TOUCHING = ROUNDING  # m: a gap that a shift has closed, some ten roundings of positions of 1 m
-_STEEP = 0.1  # of a unit normal: a shift nearly along the surface would carry the posture away
 
 _NAMES = "joint_names"
 _INDEX = re.compile(r"^(\w+?)\[?_?(\d+)\]?$")
@@ -374,77 +367,3 @@ def _table(data: bytes, source: str) -> dict[str, NDArray[Any]]:
             raise FileError(f"{name} lacks an entry: there are {', '.join(map(str, sorted(entries)))}", source)
         columns[name] = np.stack([entries[k] for k in range(len(entries))], axis=1)
     return columns
-
-
-def sampled_log(backend: AbstractBackend, count: int, *, seed: int, thresholds: Thresholds) -> Log:
-    """A log of random postures in contact, with random velocities at which the contacts persist.
-
-    Parameters
-    ----------
-    backend : AbstractBackend
-    count : int
-        Number of postures.
-    seed : int
-        Of the random numbers.
-    thresholds : Thresholds
-        Whose gap bounds how deep parts of a posture may penetrate.
-
-    Returns
-    -------
-    Log
-        Without times; its notes say what was drawn.
-
-    Raises
-    ------
-    StateError
-        ``count`` is out of range, or nearly all postures of the model penetrate.
-    """
-    if not 1 <= count <= MAX_FRAMES:
-        raise StateError(f"--sample must be from 1 to {MAX_FRAMES}, got {count}")
-    rng = np.random.default_rng(seed)
-    rows, drawn = list[Mapping[str, Array]](), 0
-    while len(rows) < count:
-        if drawn >= _DRAWS * (1 + len(rows)):
-            raise StateError(f"{backend.name}: of {drawn} random postures only {len(rows)} do not penetrate")
-        drawn += 1
-        row = _touching(backend, backend.moved(backend.reference, _displacement(backend.ranges, rng)))
-        frame = backend.frame({**row, backend.velocity: rng.standard_normal(len(backend.ranges))}, near=thresholds.gap)
-        if frame.J is not None:
-            raise StateError(f"{backend.name}: random postures do not satisfy its constraints; lint a log instead")
-        if all(contact.gap >= -thresholds.gap for contact in frame.contacts):
-            v = persistent_velocities(frame, frame.contacts) if frame.contacts else frame.v
-            rows.append({**row, backend.velocity: v})
-    log = checked_log({name: np.array([row[name] for row in rows]) for name in rows[0]}, backend, "--sample")
-    notes = (
-        f"{count} postures were drawn with seed {seed}: joints uniformly within their ranges, or over a whole turn; "
-        "then moved along one coordinate until they touch",
-        "velocities were drawn from the standard normal distribution (m/s, rad/s); the normal ones of contacts were "
-        "taken away",
-        f"{drawn - count} postures that penetrate by more than {thresholds.gap:g} m were drawn again",
-        *(f"{name} is 0" for name in backend.actuation if _width(backend.columns[name])),
-    )
-    return attrs.evolve(log, notes=notes)
-
-
-def _displacement(ranges: Array, rng: np.random.Generator) -> Array:
-    """Uniform along every velocity (n,); none along those without a range."""
-    low, high = np.where(np.isfinite(ranges), ranges, 0.0).T
-    return np.asarray(rng.uniform(low, high))
-
-
-def _touching(backend: AbstractBackend, row: Mapping[str, Array]) -> Mapping[str, Array]:
-    """The row of a posture that is moved along a coordinate without a range until its nearest contact is closed."""
-    free = np.flatnonzero(~np.isfinite(backend.ranges).all(axis=1))
-    for _ in range(_SHIFTS if len(free) else 0):
-        near = backend.frame(row, near=2.0 * backend.extent).contacts
-        closing = [contact for contact in near if np.max(np.abs(contact.W_N[free])) > _STEEP]
-        if not closing:
-            break
-        nearest = min(closing, key=lambda contact: contact.gap)
-        if abs(nearest.gap) <= _TOUCHING:
-            break
-        k = free[np.argmax(np.abs(nearest.W_N[free]))]
-        shift = np.zeros(len(backend.ranges))
-        shift[k] = -nearest.gap / nearest.W_N[k]
-        row = backend.moved(row, shift)
-    return row

@@ -10,8 +10,8 @@ from hybrid.cli import main
 from hybrid.errors import FileError
 from hybrid.numeric import NumericContact, NumericState, select, sliding_problem
 from hybrid.numeric.backends import mujoco as by_mujoco, pinocchio as by_pinocchio
-from hybrid.numeric.logs import sampled_log
 from hybrid.numeric.posing import Thresholds
+from hybrid.numeric.samples import sampled_log
 from tests.hybrid.numeric.test_mujoco import WALKER, swung
 
 # The uniform rod of mass 1, half length 1 and inertia 1/3 on a horizontal plane under gravity 9.81; its tip is a point.

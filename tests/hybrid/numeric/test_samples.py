@@ -10,8 +10,8 @@ import pytest
 from hybrid.cli import main
 from hybrid.errors import StateError
 from hybrid.numeric.backends.mujoco import load
-from hybrid.numeric.logs import sampled_log
 from hybrid.numeric.posing import Thresholds
+from hybrid.numeric.samples import sampled_log
 from tests.hybrid.numeric.test_mujoco import WALKER, written
 
 QUADRUPED = """
@@ -111,3 +111,21 @@ def test_a_closed_chain_has_no_random_postures(tmp_path):
 def test_either_a_log_or_a_number_of_postures_is_wanted(words, capsys):
     assert main(["lint", str(WALKER), *words]) == 2
     assert "--sample" in capsys.readouterr().err
+
+
+def test_postures_that_nothing_moves_into_contact_are_not_said_to_touch(tmp_path, capsys):
+    # every joint of the arm has a range, and the plane is given
+    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    (tmp_path / "arm.urdf").write_text(
+        f"""<robot name="arm"><link name="world"/>{link.format("lift")}</inertial></link>
+        <joint name="up" type="prismatic"><parent link="world"/><child link="lift"/><axis xyz="0 0 1"/>
+        <limit lower="1" upper="2" effort="1" velocity="1"/></joint></robot>""",
+        encoding="utf-8",
+    )
+    (tmp_path / "feet.toml").write_text('contact = [{ frame = "lift", friction = 0.8 }]', encoding="utf-8")
+    asked = ["lint", str(tmp_path / "arm.urdf"), "--contacts", str(tmp_path / "feet.toml"), "--sample", "3", "--json"]
+    assert main(asked) == 0
+    notes = " ".join(json.loads(capsys.readouterr().out)["notes"])
+    assert "no translation is without a range, so none was moved until it touches" in notes
+    assert "the model may lack a floor" not in notes
+    assert "then moved" not in notes

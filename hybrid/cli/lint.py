@@ -126,7 +126,7 @@ def lint(
                 markdown=lambda: render_lint_markdown(report, command=command),
                 record=answer,
             )
-    for note in report.notes:
+    for note in report.notes if as_json else ():  # the tables have them
         if note.startswith("warning: ") or note in frames.notes:
             notify(note if note.startswith("warning: ") else f"note: {note}")
     print_answer(answer, _tables(answer), as_json=as_json)
@@ -197,7 +197,8 @@ def _tables(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     ]
     if pairs:
         yield table("Friction in force", ("pair", "in force", "declared", "declared", "source"), pairs)
-    yield from (f"Note: {note}." for note in answer["notes"])
+    for note in answer["notes"]:
+        yield f"{note[0].upper()}{note[1:]}." if note.startswith("warning: ") else f"Note: {note}."
     if not answer["complete"]:
         yield "Interrupted: the frames behind are missing."
 

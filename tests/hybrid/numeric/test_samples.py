@@ -113,6 +113,12 @@ def test_either_a_log_or_a_number_of_postures_is_wanted(words, capsys):
     assert "--sample" in capsys.readouterr().err
 
 
+def test_a_note_is_printed_once(capsys):
+    assert main(["lint", str(WALKER), "--sample", "3", "--no-sweep"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out + captured.err).count("3 postures were drawn") == 1
+
+
 def test_postures_that_nothing_moves_into_contact_are_not_said_to_touch(tmp_path, capsys):
     # every joint of the arm has a range, and the plane is given
     link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

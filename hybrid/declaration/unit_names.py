@@ -152,8 +152,14 @@ def _meant(name: str) -> list[str]:
     likely = [unit for unit in known if unit.lower() == name.lower()][:1]
     if len(name) == 2 or not name.endswith("s"):  # no plural
         pairs = ((name[:place], name[place:]) for place in range(len(name) - 1, 0, -1))
-        likely += [f"{first} {second}" for first, second in pairs if first in known and second in known][:1]
+        pairs = (pair for pair in pairs if pair[0] in known and pair[1] in known)
+        # a mass times a mass is a slip of the keyboard
+        likely += [f"{first} {second}" for first, second in pairs if _bases(first) != _bases(second)][:1]
     return likely or [unit for unit in [nearest(name, _UNITS) or nearest(name, known)] if unit]
+
+
+def _bases(name: str) -> Exponents:
+    return {base: power for base, power in _named(name).items() if base in BASES}
 
 
 def unit_text(exponents: Exponents, *, pure: str = "a pure number") -> str:

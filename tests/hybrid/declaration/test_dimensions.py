@@ -178,6 +178,13 @@ def test_what_is_no_unit_is_refused(text, hint):
     assert hint in caught.value.hint
 
 
+@pytest.mark.parametrize(("text", "meant"), [("kgg", "'kg'"), ("mmm", "'mm'"), ("kgm", "'kg m'")])
+def test_a_doubled_letter_is_taken_for_no_product(text, meant):
+    with pytest.raises(UnitError) as caught:
+        read_unit(text)
+    assert caught.value.hint == f"did you mean {meant}?"
+
+
 def test_the_catalogue_and_the_documented_mechanisms_are_clean():
     for name in mechanisms.names():
         mechanisms.load(name)

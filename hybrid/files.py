@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import io
 import json
@@ -13,7 +12,6 @@ import shutil
 import stat
 import zipfile
 import zlib
-from array import array
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,11 +28,11 @@ __all__ = [
     "HEADER_BYTES",
     "array_header",
     "check_keys",
+    "decoded",
     "is_numeric",
     "read_arrays",
     "read_file",
     "read_json",
-    "read_table",
     "whole_file",
     "write_whole",
 ]
@@ -171,6 +169,37 @@ def read_file(path: str | Path, *, limit: int, advice: str = "") -> bytes:
     return data
 
 
+def decoded(data: bytes, *, source: str) -> str:
+    """The text that bytes are in UTF-8, without a byte order mark.
+
+    Parameters
+    ----------
+    data : bytes
+    source : str
+        The name of the file, for messages.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    FileError
+        They are no such text; it names the first byte that is none.
+
+    Examples
+    --------
+    >>> decoded(b"a, b", source="t.csv")
+    'a, b'
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        place = f"byte 0x{data[error.start]:02x} in line {line}"
+        raise FileError(f"is not a UTF-8 text ({place}); save it as UTF-8", source) from None
+
+
 def read_json(data: bytes, *, source: str) -> Any:
     """The value that a JSON text stands for.
 
@@ -258,77 +287,6 @@ def is_numeric(value: object) -> bool:
     if isinstance(value, list):
         return all(map(is_numeric, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def read_table(data: bytes, *, source: str, rows_are: str = "frames") -> dict[str, NDArray[Any]]:
-    """The columns of a CSV table whose first row names them.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8, with or without a byte order mark.
-    source : str
-        The name of the file, for messages.
-    rows_are : str
-        What the rows are, for messages.
-
-    Returns
-    -------
-    dict of str to array, (rows,)
-
-    Raises
-    ------
-    FileError
-        It is no table of numbers, has no rows, lines of other lengths, or a column twice.
-
-    Examples
-    --------
-    >>> {name: values.tolist() for name, values in read_table(b"a, b\\n1,2\\n3,4", source="t.csv").items()}
-    {'a': [1.0, 3.0], 'b': [2.0, 4.0]}
-    """
-    import numpy as np
-
-    lines = csv.reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline=""))
-    titles, numbers = list[str](), array("d")  # row by row: the texts of ten million take several GB
-    try:
-        for row in filter(None, lines):
-            if not titles:
-                titles = [cell.strip() for cell in row]
-                twice = next((title for title in titles if titles.count(title) > 1), None)
-                if twice is not None:
-                    raise FileError(f"has the column {twice!r} twice", source)
-                continue
-            if len(row) != len(titles):
-                wrong = f"{len(row)} entries, the first line names {len(titles)}"
-                raise FileError(f"line {lines.line_num}: {wrong}", source)
-            try:
-                numbers.extend(map(_number, row))
-            except ValueError:
-                title, cell = next(item for item in zip(titles, row, strict=True) if not _is_number(item[1]))
-                hint = (
-                    "; commas separate entries" if ";" in cell else "; expressions are not read" if cell.strip() else ""
-                )
-                raise FileError(f"line {lines.line_num}: {title} is {cell[:40]!r}, no number{hint}", source) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"is no CSV table: {error}", source) from None
-    if not numbers:
-        raise FileError(f"has no {rows_are}", source)
-    return dict(zip(titles, np.frombuffer(numbers).reshape(-1, len(titles)).T, strict=True))
-
-
-def _number(text: str) -> float:
-    """A number as tables have it: Python would also take ``0_5`` for 5, and digits of any script."""
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return float(text)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        _number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from hybrid.cli.engines import engine_options, opened_engine, resumption, store_
 from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import whole_ranges
+from hybrid.csv_files import read_table
 from hybrid.errors import FileError
-from hybrid.files import read_file, read_table
+from hybrid.files import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

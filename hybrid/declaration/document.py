@@ -20,7 +20,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.declaration.mechanism import Structure
 from hybrid.declaration.writing import mechanism_to_toml
 from hybrid.errors import MAX_PROBLEMS, ArgumentError, DeclarationError, FileError, Problem
-from hybrid.files import read_file
+from hybrid.files import decoded, read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,14 +239,9 @@ def read_text(path: str | Path, *, what: str = "a mechanism file") -> str:
     """
     source = str(path)
     try:
-        data = read_file(path, limit=MAX_BYTES, advice=f"{what} has a few")
+        text = decoded(read_file(path, limit=MAX_BYTES, advice=f"{what} has a few"), source=source)
     except FileError as error:
         raise DeclarationError(Problem(error.reason, source=error.source)) from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise _fault(f"is not a UTF-8 text (byte 0x{data[error.start]:02x} in line {line})", source) from None
     if "\0" in text:
         raise _fault("is not a text: it holds null characters", source)
     return text

@@ -14,8 +14,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid.csv_files import read_table
 from hybrid.errors import FileError
-from hybrid.files import ARCHIVE_ERRORS, HEADER_BYTES, array_header, read_arrays, read_file, read_table
+from hybrid.files import ARCHIVE_ERRORS, HEADER_BYTES, array_header, read_arrays, read_file
 from hybrid.numeric.frames import AbstractBackend
 
 __all__ = ["Log", "StoredColumn", "checked_log", "frame_times", "read_log"]

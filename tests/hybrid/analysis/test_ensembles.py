@@ -202,7 +202,7 @@ def test_bad_words_are_refused(words, message, capsys):
         ("phi,slip.tip\n-0,1\n1, -0\n", "line 3: a slip of -0 is no number; a limit of vanishing slip is that of all"),
         ("slip.tip,phi\n+0.0,1", "line 2: a slip of +0.0 is no number"),
         ("phi,phi\n1,2\n", "has the column 'phi' twice"),
-        ("phi,slip.tip\n\xff", "no CSV table"),
+        ("phi,slip.tip\n\xff", "is not a UTF-8 text (byte 0xff in line 2)"),
     ],
 )
 def test_a_bad_table_is_refused_with_the_place(text, message, tmp_path, capsys):

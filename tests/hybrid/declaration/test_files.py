@@ -331,9 +331,9 @@ def test_forbidden_file_is_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0", r"is not a UTF-8 text \(byte 0x89 in line 1\)"),
-        (b'name = "ball"\n\xff\xfe', r"is not a UTF-8 text \(byte 0xff in line 2\)"),
-        ("name = 'ball'".encode("utf-16"), r"is not a UTF-8 text \(byte 0xff in line 1\)"),
+        (b"\x89PNG\r\n\x1a\n\0\0", r"is not a UTF-8 text \(byte 0x89 in line 1\); save it as UTF-8"),
+        (b'name = "ball"\n\xff\xfe', r"is not a UTF-8 text \(byte 0xff in line 2\); save it as UTF-8"),
+        ("name = 'ball'".encode("utf-16"), r"is not a UTF-8 text \(byte 0xff in line 1\); save it as UTF-8"),
         (b"name\0 = 3", "is not a text: it holds null characters"),
         (b"# padding\n" * 1_000_000, "is larger than 128 kB; a mechanism file has a few"),
     ],

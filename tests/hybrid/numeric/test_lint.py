@@ -266,6 +266,22 @@ def test_logs_that_do_not_fit_are_refused(tmp_path, capsys, changes, message):
 
 
 @pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (b"\xff\xfe", "is not a UTF-8 text (byte 0xff in line 1); save it as UTF-8"),
+        (b"time,qpos[0]\n0,1\n0,\xb5", "is not a UTF-8 text (byte 0xb5 in line 3); save it as UTF-8"),
+        (b"0,0,1\n1,0,2\n", "begins with numbers; its first line must hold the names of the columns"),
+    ],
+)
+def test_tables_that_are_none_say_what_is_wanted(tmp_path, capsys, table, message):
+    model, _ = rod_log(tmp_path)
+    log = tmp_path / "log.csv"
+    log.write_bytes(table)
+    assert main(["lint", str(model), "--log", str(log)]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--gap", "-1"], "'--gap': -1.0 is not in the range x>=0"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import attrs
 from matplotlib.figure import Figure
+from matplotlib.ticker import AutoLocator
 
 from hybrid.arguments import checks_arguments
 from hybrid.files import whole_file
@@ -44,6 +45,7 @@ _MM = 1 / 25.4
 _POINTS = 72.0  # in an inch
 _BESIDE = 0.6  # inches: of labels and ticks
 _LETTER, _HANDLE = 0.55, 4.0  # ems: of a letter, and of a legend's entry without its words
+_TICK = 5.0  # ems: of a number of seven letters and the room beside it; matplotlib reckons with three
 _DPI, _DPI_PRINT = 200, 600
 _PATH = re.compile(r'\sd="[^"]*"')
 _DECIMALS = re.compile(r"(\.\d\d)\d+")  # of a point of the picture: more are not seen, and are half of its size
@@ -276,5 +278,31 @@ class DisplayedFigure(Figure):
     '<?xml'
     """
 
+    def add_subplot(self, *args: Any, **words: Any) -> Any:
+        """An empty plot, as matplotlib's, whose numbers below do not touch.
+
+        Parameters
+        ----------
+        *args, **words
+            Of matplotlib's ``add_subplot``.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        axes = super().add_subplot(*args, **words)
+        axes.xaxis.set_major_locator(_TicksApart())
+        return axes
+
     def _repr_svg_(self) -> str:
         return figure_svg(self)
+
+
+class _TicksApart(AutoLocator):
+    """Places on a horizontal axis so far apart that their numbers do not touch."""
+
+    def tick_values(self, vmin: float, vmax: float) -> Any:
+        if self.axis is not None:
+            ems = 3 * self.axis.get_tick_space()
+            self.set_params(nbins=min(9, max(1, int(ems / _TICK))))
+        return super().tick_values(vmin, vmax)

@@ -224,7 +224,7 @@ def plot_panel(panel: HistoryPanel) -> Figure:
         axes.set_title(panel.title, fontsize=9.5)
         axes.set_ylabel(panel.label)
         over_impulse = panel.origin == "impulse"
-        place = f"fast time $s = \\sqrt{{K}}\\,t$ {panel.origin}".strip()
+        place = f"fast time $s = \\sqrt{{K}}\\,t$\n{panel.origin}".strip()  # with its unit too long for one line
         axes.set_xlabel(with_unit("normal impulse $P_N$" if over_impulse else place, panel.unit))
         axes.margins(x=0.02)
         axes.legend(fontsize=7, frameon=False, handlelength=1.6, labelspacing=0.25, borderaxespad=0.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import attrs
@@ -24,8 +25,12 @@ STATES = {
 
 
 @pytest.fixture(scope="module")
-def reports():
-    rod = derive(mechanisms.load("painleve_rod"))
+def rod():
+    return derive(mechanisms.load("painleve_rod"))
+
+
+@pytest.fixture(scope="module")
+def reports(rod):
     found = {}
     for verdict, (pins, parameters) in STATES.items():
         state = solve_state(rod, pins, parameters=parameters)
@@ -123,6 +128,22 @@ def test_figures_draw_every_line_of_their_panel(reports):
     slope = np.polyfit(np.log(reference.get_xdata()), np.log(reference.get_ydata()), 1)[0]
     assert slope == pytest.approx(-0.5, rel=1e-9)
     assert points.get_xdata() == pytest.approx([1e6, 1e8])
+
+
+@pytest.mark.parametrize("pins", [{"slip.tip": 1}, {"slip.tip": 1e-3}], ids=["", "long numbers"])
+def test_numbers_of_ticks_do_not_touch_and_no_label_is_cut_off(rod, pins):
+    start = solve_state(rod, {**STATES["INCONSISTENT"][0], **pins}, parameters={"mu": 1.4})
+    report = build_comparison(rod, start, stiffness=(1e6, 1e8), parameters={"mu": 1.4})
+    units = history_units(rod, "tip", has_mode=False)
+    panels = history_panels(report.comparison, "tip", units=units)
+    assert len(panels) == 6
+    for figure in map(plot_panel, panels):
+        figure.canvas.draw()
+        axes = figure.axes[0]
+        label = axes.xaxis.label.get_window_extent()
+        assert figure.bbox.x0 <= label.x0 <= label.x1 <= figure.bbox.x1
+        boxes = [tick.label1.get_window_extent() for tick in axes.xaxis.get_major_ticks()]
+        assert all(after.x0 - before.x1 > 0.3 * before.height for before, after in itertools.pairwise(boxes))
 
 
 def test_no_fit_and_no_course_leave_no_plot():

@@ -5,6 +5,8 @@ What ``painleve simulate`` gives: tables, and the files of a motion or of every 
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +157,13 @@ def _notes(events: list[dict[str, Any]], warnings: list[str]) -> list[str]:
         if not any(text.startswith(at) and text.removeprefix(at) in event["note"] for text in warnings):
             known.append(f"{at}{event['note']}")
     rest = [f"{len(known) - _NOTES} more events have notes; --json lists them."] if len(known) > _NOTES else []
-    return [f"Note: {note}" for note in (*warnings, *known[:_NOTES])] + rest
+    return [f"Note: {note}" for note in sorted((*warnings, *known[:_NOTES]), key=_time)] + rest
+
+
+def _time(note: str) -> float:
+    """Of what a note tells; one of the whole motion comes first."""
+    at = re.match(r"t = (\S+): ", note)
+    return float(at[1]) if at else -math.inf
 
 
 def _parts(branches: list[dict[str, Any]]) -> RenderableType:

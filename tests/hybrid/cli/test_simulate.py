@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hybrid.cli import main
+from hybrid.cli.motion import motion_tables
 from hybrid.motion import load
 from hybrid.motion.run import Run
 
@@ -243,6 +244,19 @@ def test_hand_over_is_told_with_its_time_and_reason(capsys):
     known = re.search(r"since t = (\S+) with a spring in place of BC \(stiffness 10000\)", out)
     assert float(known[1]) == pytest.approx(0.737896267, abs=1e-8)  # of a double zero, as above
     assert "Note: t = 0.737896267: transversal crossing of the configuration space" in out
+
+
+def test_notes_are_in_the_order_of_time():
+    events = [
+        {"t": t, "kind": "choice", "contact": "", "mode_before": {}, "mode_after": {}, "note": f"said of {t:g}"}
+        for t in (0.5, 2.0, 10.0)
+    ]
+    warnings = ["t = 1.5: warned", "of the whole motion"]
+    final = {"t": 11.0, "q": {}, "v": {}}
+    answer = {"mechanism": "m", "cause": "c", "events": events, "final": final, "energy": {}, "warnings": warnings}
+    said = [str(line).removeprefix("Note: ") for line in motion_tables(answer) if str(line).startswith("Note: ")]
+    expected = ["of the whole motion", "t = 0.5: said of 0.5", "t = 1.5: warned", "t = 2: said of 2"]
+    assert said == [*expected, "t = 10: said of 10"]
 
 
 SPRINGS = {

@@ -356,7 +356,7 @@ class AbstractMotion:
 
 
 NAMED_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
-"""Kinds of events that the modes before and after tell from each other, where several guards may have fired."""
+"""Kinds of events that the modes before and after tell from each other, whichever guards have fired."""
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 _JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
 LASTING = (*_JUMPS, EventKind.WATCH)
@@ -367,7 +367,8 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and force elements as the modes before and after it tell.
 
     Where contact forces are not unique, the guards of all contacts that share them fire together. At a jump of a
-    load several guards of one contact fall.
+    load several guards of one contact fall. Where a slide would be a paradox, a contact that sticks leaves at the edge
+    of its friction cone.
 
     Parameters
     ----------
@@ -385,9 +386,9 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     before = event.mode_before
     own, others = ([name for name in event.elements if (name in before) is is_own] for is_own in (True, False))
     changed = [name for name in own if before[name] is not after[name]]
-    if not changed or (len(own) < 2 and len(event.guards) < 2):
-        return event
     leaves = any(after[name] is ContactMode.FREE for name in changed)
+    if not leaves and (not changed or (len(own) < 2 and len(event.guards) < 2)):
+        return event
     return attrs.evolve(event, elements=(*changed, *others), kind=NAMED_BY_MODES[0 if leaves else 1])
 
 

@@ -367,26 +367,30 @@ def event_surfaces(system: ModeSystem, event: Event, point: Point) -> tuple[Even
         expression = compile_expression(system.dynamics, text, parameters=system.partials.parameters, field="until")
         return (EventSurface(outer_guard(GuardKind.UNTIL, text), expression=expression),)
     parts = {part.name: part for part in system.parts}
-    return tuple(element_surface(point, event.kind, parts[name]) for name in event.elements if name in parts)
+    return tuple(element_surface(point, event, parts[name]) for name in event.elements if name in parts)
 
 
-def element_surface(point: Point, kind: EventKind, part: ElementMode) -> EventSurface:
-    """The surface of one force element for an event of a kind.
+def element_surface(point: Point, event: Event, part: ElementMode) -> EventSurface:
+    """The surface of one force element for an event.
 
     Parameters
     ----------
     point : Point
         At the event, in the mode that ends.
-    kind : EventKind
+    event : Event
     part : ElementMode
         The row of the force element in that mode.
 
     Returns
     -------
     EventSurface
-        Of its guards for that kind the one with the least value.
+        Of its guards for the kind of the event, or of those that fired if these are others, the one with the least
+        value.
     """
-    kinds = _GUARDS.get(kind, CONES)
+    kinds = _GUARDS.get(event.kind, CONES)
+    fired = tuple(guard.kind for guard in event.guards if guard.element == part.name)
+    if fired and not set(fired) & set(kinds):
+        kinds = fired  # a contact may leave at the edge of its friction cone
     if GuardKind.TOUCHDOWN in kinds:
         own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
     else:

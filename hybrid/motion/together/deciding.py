@@ -196,7 +196,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
 
 
 def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
-    """Numbers of the kinds of events: where the guards of several contacts fired, the modes tell which."""
+    """Numbers of the kinds of events, as :func:`~hybrid.motion.recorded.complete` names them by the modes."""
     kinds = fleet.pending[lanes].copy()
     if number == NOWHERE:
         return kinds
@@ -206,8 +206,8 @@ def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
         before, guards = fleet.modes[fleet.mode[lanes[place]]], fleet.guard_sets[fleet.fired[lanes[place]]]
         names = {guard.element for guard in guards}
         changed = [name for name in names if before[name] is not after[name]]
-        if changed and len(names) > 1:
-            leaves = any(after[name] is ContactMode.FREE for name in changed)
+        leaves = any(after[name] is ContactMode.FREE for name in changed)
+        if leaves or (changed and len(names) > 1):
             kinds[place] = KIND_NUMBERS[NAMED_BY_MODES[0 if leaves else 1]]
     return kinds
 

@@ -9,13 +9,19 @@ import mechanisms
 from hybrid import (
     Contact,
     EnergyDynamics,
+    Functional,
     Mechanism,
     State,
     Termination,
     derive,
+    sensitivity,
     simulate,
+    solve_state,
 )
 from hybrid.contact import NewtonImpact, PoissonImpact
+from hybrid.contact.guards import GuardKind
+from hybrid.declaration import mechanism_from_toml
+from tests.hybrid.motion.test_ties_together import CHALK
 
 G = 9.81
 
@@ -91,6 +97,32 @@ def test_rolling_ball_leaves_a_sphere_at_ten_seventeenths_of_its_height():
         assert abs(motion.energy().residual) < 1e-10
     assert errors[1] < 1e-4
     assert errors[1] == pytest.approx(errors[0] / 100, rel=0.1)
+
+
+def test_pushed_rod_that_sticks_leaves_the_board_at_the_edge_of_its_cone():
+    """Where to slide is a paradox the contact does not slide; over a tip at rest the rod is a pendulum.
+
+    phi_ddot = -3 F cos(phi)/(2 m l), and its energy gives phi_dot.
+    """
+    dynamics, mu, s_0 = derive(mechanism_from_toml(CHALK)), 1.5, np.sin(1.1)
+
+    def room_in_the_cone(phi):
+        c, s = np.cos(phi), np.sin(phi)
+        fallen = 3 * (s_0 - s)
+        return mu * (1 - 1.5 * c**2 - fallen * s) - (1.5 * s - fallen) * c
+
+    start = solve_state(dynamics, {"x": np.cos(1.1), "phi": 1.1, "phi_dot": 0, "slip.tip": 0})
+    motion = simulate(dynamics, start, t_end=1, parameters={"mu": mu})
+    leaving = motion.events[0]
+    phi = leaving.q[2]
+    assert phi == pytest.approx(brentq(room_in_the_cone, 0.9, 1.1, xtol=1e-14), abs=1e-9)
+    assert 1 + 3 * np.cos(phi) ** 2 - 3 * mu * np.sin(phi) * np.cos(phi) < 0  # m A of the slide
+    assert [guard.kind for guard in leaving.guards] == [GuardKind.CONE_MINUS]
+    assert (leaving.kind.value, leaving.elements) == ("detachment", ("tip",))
+    assert str(leaving.mode_after) == "free"
+    # the surface of the event is that of the cone, not the normal force's
+    found = sensitivity(motion, Functional(terminal="x"), ["mu", "F"], check=True)
+    assert found.check.deviation < 1e-6
 
 
 def test_ladder_leaves_the_wall():

@@ -82,8 +82,11 @@ def map_(
             store=store,
             on_interrupt="keep",
         )
-    is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
     answer = {"mechanism": asked.declared.name, **map_record(found)}
+    if not found.regions:
+        nothing = f"interrupted before the first of {found.cells} cells was computed: there is nothing to draw or keep"
+        return Answered(answer, _description(answer), (), (ExitStatus.INTERRUPTED, nothing))
+    is_drawn = plot is None or _draw(dynamics, found, plot, plot_style, drawn_over)
     written = _written(plot if is_drawn else None, store, was_kept=was_kept)
     return Answered(answer, _description(answer), written, _ending(found, store, is_drawn=is_drawn))
 
@@ -142,5 +145,6 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield ""
     for title, key in (("verdict", "verdict_fractions"), ("consistent modes", "mode_fractions")):
         rows = [(name, f"{share:.6f}") for name, share in answer[key].items()]
-        yield table(f"Shares by {title}", (title, "share"), rows)
+        if rows:
+            yield table(f"Shares by {title}", (title, "share"), rows)
     yield from branch_sentences(answer["branch"])

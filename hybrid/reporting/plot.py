@@ -228,7 +228,7 @@ def fill_cells(axes: Axes, pieces: Sequence[tuple[NDArray[np.bool_], Fill]], fir
     """
     from matplotlib.colors import ListedColormap
 
-    index = np.zeros(pieces[0][0].shape, dtype=int)
+    index = np.zeros(pieces[0][0].shape, dtype=np.uint16)
     for number, (cells, _) in enumerate(pieces):
         index[cells] = number
     axes.imshow(
@@ -237,6 +237,7 @@ def fill_cells(axes: Axes, pieces: Sequence[tuple[NDArray[np.bool_], Fill]], fir
         extent=(first.low, first.high, second.low, second.high),
         aspect="auto",
         interpolation="nearest",
+        interpolation_stage="data",  # the colours of all cells, of which few are seen, would take seconds
         cmap=ListedColormap([fill.colour for _, fill in pieces]),
         vmin=-0.5,
         vmax=len(pieces) - 0.5,

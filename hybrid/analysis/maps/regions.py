@@ -175,7 +175,8 @@ def _kept(
         failures, is_decided = _decided(partial(decide_kept, plane, kept, engine, progress=progress), keeps=keeps)
         fill_from(kept, draft, plane)  # all that is there, whenever an interrupt came
         found = _completed(plane, draft, failures, is_decided, keeps=keeps, with_boundaries=with_boundaries)
-        save_map(found, folder, about=about)
+        if kept.done:
+            save_map(found, folder, about=about)
         if found.is_complete:
             kept.remove()
     return found

@@ -105,6 +105,27 @@ def test_an_interrupted_map_and_motion_are_printed_as_incomplete():
     assert 1.5 <= found["final"]["t"] < 3
 
 
+AT_FIRST_TASK = """
+from hybrid.analysis.maps import kept
+def interrupted(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+kept._task = interrupted
+"""
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_a_map_of_which_no_cell_was_computed_is_neither_drawn_nor_kept(tmp_path, store):
+    plot, folder = tmp_path / "map.png", tmp_path / "map.zarr"
+    options = [f"--plot={plot}", *([f"--store={folder}"] if store else [])]
+    shown = interrupted(AT_FIRST_TASK if store else AT_ONCE, *MAP, *options)
+    assert "400 states, of which 400 are missing" in shown
+    assert "Shares" not in shown
+    assert not plot.exists() and not folder.exists()
+    if store:  # and it can be begun again
+        assert "Kept in" in interrupted("", *MAP, *options, status=0)
+        assert load_map(folder).is_complete
+
+
 MAP = ["map", "rod_on_incline", "--axis=phi=0:pi:20", "--axis=phi_dot=-3:3:20", "--pin=slip.tip=-1"]
 FALL = ["simulate", "bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=1"]
 

@@ -283,6 +283,7 @@ def _declaration(dynamics: Dynamics, _: Question) -> dict[str, Any]:
         "frictions": [name for name in mechanism.parameters if name in frictions],
         "contacts": list(dynamics.contacts),
         "units": quantities_with_units(dynamics),
+        "branch_units": plain(mechanism.units().tables()),
         "pins": starting_pins(dynamics),
         "axes": len(next(iter(drawing.values()))) if drawing else 0,
     }

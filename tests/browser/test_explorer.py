@@ -345,6 +345,8 @@ def test_every_mechanism_can_be_looked_at_in_every_tab(chromium, explorer, name)
 def test_a_link_has_the_branch_and_the_instant_too(opened):
     page = opened("&param.mu=1.5&pin.phi=1.1&pin.phi_dot=2.5&pin.slip.tip=-1&tab=branches")
     page.locator('.card button:has-text("slide-")').click()
+    cells = page.locator('.card:has(button[aria-pressed="true"]) td').all_inner_texts()
+    assert [cells[0], *(text.split()[-1] for text in cells[1:3])] == ["tip", "N", "N"]
     assert "branch slide-" in page.locator("#drawing-caption").inner_text()
     page.locator("#tab-motion").click()
     page.locator("#play").click()

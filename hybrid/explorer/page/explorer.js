@@ -145,7 +145,7 @@
   }
   function showBranches() {
     const asked = criticals ? painleve.verdict.critical(criticals) : element("p", {}, criticalButton());
-    painleve.verdict.branches(by("panel-branches"), seen, Number(state.branch), (index) => { state.branch = String(index); remember(false); showState(); }, asked);
+    painleve.verdict.branches(by("panel-branches"), seen, Number(state.branch), (index) => { state.branch = String(index); remember(false); showState(); }, asked, declared ? declared.branch_units : {});
   }
   function criticalButton() {
     if (backend.isOffline) return "";

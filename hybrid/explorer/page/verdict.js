@@ -16,9 +16,10 @@ painleve.verdict = (() => {
   }
 
   const scalar = (value) => (Array.isArray(value) ? "(" + value.map((part) => short(part)).join(", ") + ")" : short(value));
+  const measured = (value, unit) => scalar(value) + (unit && value !== null && value !== undefined ? ` ${unit}` : "");
 
-  function branches(panel, state, chosen, choose, critical) {
-    const cards = state.branches ? state.branches.map((branch, index) => card(branch, index, chosen, choose, state)) : [];
+  function branches(panel, state, chosen, choose, critical, units) {
+    const cards = state.branches ? state.branches.map((branch, index) => card(branch, index, chosen, choose, units)) : [];
     const parts = [element("div", { class: "cards" }, ...cards)];
     if (state.certificate) parts.push(certificate(state.certificate));
     if (state.contact && Object.keys(state.contact).length) parts.push(sliding(state.contact));
@@ -32,14 +33,14 @@ painleve.verdict = (() => {
     panel.replaceChildren(...parts);
   }
 
-  function card(branch, index, chosen, choose, state) {
+  function card(branch, index, chosen, choose, units) {
     const button = element("button", { type: "button", "aria-pressed": String(index === chosen), text: label(branch.mode) });
     button.addEventListener("click", () => choose(index));
-    const forces = Object.keys(branch.lambda_N).map((name) => [name, short(branch.lambda_N[name]), scalar(branch.lambda_T[name] ?? null)]);
-    for (const name of Object.keys(branch.lambda_T)) if (!(name in branch.lambda_N)) forces.push([name, "–", scalar(branch.lambda_T[name])]);
+    const names = Object.keys({ ...branch.lambda_N, ...branch.lambda_T });
+    const forces = names.map((name) => [name, measured(branch.lambda_N[name], units.forces?.[name]), measured(branch.lambda_T[name], units.tangential_forces?.[name])]);
     /* what is rounding beside the others is nothing */
     const largest = Math.max(...Object.values(branch.acceleration).map(Math.abs));
-    const rates = Object.entries(branch.acceleration).map(([name, value]) => [name, short(Math.abs(value) < 1e-12 * largest ? 0 : value)]);
+    const rates = Object.entries(branch.acceleration).map(([name, value]) => [name, measured(Math.abs(value) < 1e-12 * largest ? 0 : value, units.accelerations?.[name])]);
     return element("div", { class: "card" }, element("h2", {}, button), table(["contact", "normal force", "tangential force"], forces), table(["coordinate", "acceleration"], rates));
   }
 

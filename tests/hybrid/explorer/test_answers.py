@@ -61,6 +61,12 @@ def test_forces_of_every_branch_are_drawn_where_they_act():
             np.testing.assert_allclose(arrow["vector"], [branch["lambda_T"]["tip"], pressing], rtol=1e-9)
 
 
+def test_forces_and_accelerations_have_their_units():
+    units = answered("declaration")[0]["declaration"]["branch_units"]
+    assert units["forces"] == units["tangential_forces"] == {"tip": "N"}
+    assert units["accelerations"] == {"x": "m/s²", "y": "m/s²", "phi": "rad/s²"}
+
+
 def test_a_map_is_told_as_runs_of_its_regions():
     found = answered("look", pins=PINS, parameters={"mu": "3/2"}, axes=("phi=0:pi", "phi_dot=-3:3"), cells=50)[-1][
         "map"

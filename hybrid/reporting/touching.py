@@ -187,11 +187,12 @@ def _with_neighbours(q: Array, v: Array, t: Any) -> tuple[Array, Array, Array]:
 def _place(
     name: str, points: dict[str, Array], moved: dict[str, Array], W_N: Array | None, W_T: Array, count: int
 ) -> Touching | None:
-    """The point or pair of points at which a element acts: one that feels all forces, and nearest to the surface.
+    """The point or pair of points at which an element acts: one that feels all forces, and nearest to the surface.
 
-    The first ``count`` states are those that are drawn; beside them a curved rail has other directions.
+    Of points that feel no tangential force, one whose normal does not turn: any that moves freely has some normal at
+    every state. The first ``count`` states are those that are drawn; beside them a curved rail has other directions.
     """
-    best: tuple[tuple[bool, float], Touching] | None = None
+    best: tuple[tuple[bool, bool, float], Touching] | None = None
     for chosen in [*((point,) for point in points), *permutations(points, 2)]:
         if best is not None and len(chosen) > len(best[1].points):
             break
@@ -204,10 +205,27 @@ def _place(
             continue
         size = np.linalg.norm(normal[0])
         height = float(_between(points, chosen)[0] @ normal[0] / size) if size > 0 else 0.0
-        rank = (tangents.shape[1] < W_T.shape[1], height)
-        if best is None or rank[0] < best[0][0] or (rank[0] == best[0][0] and rank[1] < best[0][1] - FIT):
+        lacks = tangents.shape[1] < W_T.shape[1]
+        rank = (lacks, lacks and bool(np.any(np.abs(normal - normal[0]) > FIT)), height)
+        if best is None or rank[:2] < best[0][:2] or (rank[:2] == best[0][:2] and height < best[0][2] - FIT):
             best = rank, Touching(name, chosen, normal, tangents)
+    if best is not None and best[0][0] and W_N is not None:
+        jacobian = _between(moved, best[1].points)
+        return attrs.evolve(best[1], tangents=_along_surface(jacobian, W_T, best[1].normal))
     return None if best is None else best[1]
+
+
+def _along_surface(jacobian: Array, W_T: Array, normal: Array) -> Array:
+    """Friction (N, 1, 2) of a plane contact at a point that does not turn with what rolls there: all but its torque.
+
+    It acts across the normal and is measured as the normal force is; c = 0 in space, and where its sense is not one.
+    """
+    none = np.zeros((len(jacobian), 0, jacobian.shape[1]))
+    if W_T.shape[1] != 1 or jacobian.shape[1] != 2:
+        return none
+    across = np.stack([normal[:, 1], -normal[:, 0]], axis=-1)
+    senses = np.sign(np.einsum("idn,id,in->i", jacobian, across, W_T[:, 0]))
+    return senses[0] * across[:, None] if senses[0] and np.all(senses == senses[0]) else none
 
 
 def _between(of: dict[str, Array], chosen: tuple[str, ...]) -> Array:

@@ -53,6 +53,44 @@ def test_friction_of_a_rolling_disc_acts_along_the_surface():
     assert found["floor"].tangents[0, 0] == pytest.approx([1, 0], abs=1e-8)
 
 
+def wheeled_arm(points, sense=1):
+    """An arm of length 1 on a slide, with a wheel of radius 0.1 that is fixed to its end."""
+    return derive(
+        Mechanism(
+            name="wheeled_arm",
+            coordinates=["x", "z", "a"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + z_dot**2 + a_dot**2)/2"),
+            contact=[
+                Contact(name="floor", gap="z - cos(a) - 0.1", tangent=f"{sense}*(x + sin(a) + 0.1*a)", friction="0.3")
+            ],
+            drawing={"points": points},
+        )
+    )
+
+
+@pytest.mark.parametrize("sense", [1, -1])
+def test_friction_of_a_wheel_on_an_arm_acts_along_the_surface(sense):
+    # by hand: without the torque 0.1 lambda_T about the wheel's lowest point, the force is (lambda_T, lambda_N)
+    found = at(wheeled_arm({"lowest": ["x + sin(a)", "z - cos(a) - 0.1"]}, sense), [0, 1, 0.4], [0, 1, -0.7])
+    assert found["floor"].normal == pytest.approx(np.array([[0, 1], [0, 1]]), abs=1e-8)
+    assert found["floor"].tangents[:, 0] == pytest.approx(np.array([[sense, 0], [sense, 0]]), abs=1e-8)
+
+
+def test_a_contact_is_not_at_a_point_of_another_direction_at_every_posture():
+    # a linkage moves the other point freely, so that at every posture some direction of it gives the gap
+    points = {"linkage": ["x + z", "z*(1 + x**2) - 9"], "lowest": ["x", "z - 0.1"]}
+    dynamics = derive(
+        Mechanism(
+            name="geared_wheel",
+            coordinates=["x", "z", "a"],
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + z_dot**2 + a_dot**2)/2"),
+            contact=[Contact(name="floor", gap="z - 0.1", tangent="x + 0.1*(a + z)", friction="0.3")],
+            drawing={"points": points},
+        )
+    )
+    assert at(dynamics, [0.1, 1, 0.4])["floor"].points == ("lowest",)
+
+
 def test_a_contact_at_no_point_of_the_drawing_is_left_out():
     assert at(disc({"rim": RIM, "origin": ["0", "0"]}), [1, 2, 0.3], [1, 2, 1.3]) == {}
 

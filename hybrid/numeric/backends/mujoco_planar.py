@@ -112,7 +112,7 @@ class _Planar:
             self.notes.append(f"the body {m.body(body).name or body}, moved from outside (mocap), is fixed where it is")
         self.parameters: dict[str, Any] = {}
         self.definitions: dict[str, str] = {}
-        self.points: dict[str, tuple[str, str]] = {}
+        self.points: dict[str, tuple[str, ...]] = {}
         self.joint_names = [identifier(m.joint(k).name or f"q{k + 1}") for k in range(m.njnt)]
         if len(set(self.joint_names)) < m.njnt:
             self._refuse("joints have one name once signs that no name may have are replaced")
@@ -391,9 +391,10 @@ class _Planar:
             cx, cy = f"{label}_x", f"{label}_y"
             self._define(cx, x)
             self._define(cy, y)
-            self.points[label] = (cx, cy)
-            links.append((joint.name, label))
             radius = float(self.m.geom_size[geom, 0])
+            below = (sum_of([place, number(-radius * part)]) for place, part in zip((cx, cy), up, strict=True))
+            self.points |= {f"{label} centre": (cx, cy), label: tuple(below)}
+            links += [(joint.name, f"{label} centre"), (f"{label} centre", label)]
             self._parameter(f"mu_{label}", friction, "1", f"friction of {label}")
             gap = sum_of([times(float(up[0]), cx), times(float(up[1]), cy)])
             along = sum_of([times(float(up[1]), cx), times(-float(up[0]), cy)])

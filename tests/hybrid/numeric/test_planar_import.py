@@ -13,6 +13,7 @@ from hybrid.declaration import mechanism_from_toml, mechanism_to_toml, read_mech
 from hybrid.numeric import select as select_numbers
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.backends.mujoco_planar import planar_mechanism
+from hybrid.reporting.touching import drawn_points, touching
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
 
@@ -85,6 +86,18 @@ def test_equations_and_contacts_are_those_of_the_engine(tmp_path):
                 matched += 1
         assert matched > 10
         assert shared <= 6 * sum("one contact" in note for note in notes)
+
+
+def test_the_drawing_touches_the_plane_where_a_sphere_does(tmp_path):
+    dynamics = derive(planar_mechanism(finger(tmp_path))[0])
+    q = np.array([[0.3, 0.5, 0.2], [0.1, -0.4, 1.0]])
+    found, terms = touching(dynamics, q, 0.0 * q, 0.0), dynamics.terms(q, 0.0 * q)
+    up, points = np.array([0.3, 1.0]) / np.hypot(0.3, 1.0), drawn_points(dynamics, q, 0.0, None)
+    for name in ("ball", "link_a", "link_b"):
+        assert found[name].points == (name,)
+        np.testing.assert_allclose(found[name].normal, [up, up], atol=1e-8)
+        heights = (points[name] - [0.0, -1.0]) @ up
+        np.testing.assert_allclose(heights, terms.gap[:, dynamics.contacts.index(name)], atol=1e-12)
 
 
 def test_a_slipping_foot_has_one_verdict_by_both_ways():

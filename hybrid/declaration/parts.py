@@ -241,6 +241,8 @@ class Drawing:
         Pairs of point names.
     guides : tuple of tuple of str
         Pairs of a point and the one coordinate on which it depends: the curve along which the point is guided.
+    stops : tuple of str
+        Contacts inside the mechanism, as at the limits of joints: neither surface nor force of them is drawn.
 
     Examples
     --------
@@ -251,6 +253,7 @@ class Drawing:
     points: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict, converter=_points, validator=convert.is_table)
     links: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.pairs, validator=convert.is_pairs)
     guides: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=convert.pairs, validator=convert.is_pairs)
+    stops: tuple[str, ...] = attrs.field(default=(), converter=convert.texts, validator=convert.is_texts)
 
     def __bool__(self) -> bool:
         return bool(self.points)

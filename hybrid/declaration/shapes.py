@@ -210,6 +210,11 @@ def _drawing(mechanism: AbstractMechanism) -> Iterator[Problem]:
         for name in link:
             if name not in points:
                 yield Problem(f"'{name}' is not a point", field, hint=suggestion(name, points), path=path)
+    contacts = [contact.name for contact in mechanism.contact]
+    for index, name in enumerate(mechanism.drawing.stops):
+        if name not in contacts:
+            field, path = f"drawing.stops[{index + 1}]", ("drawing", "stops", index)
+            yield Problem(f"'{name}' is not a contact", field, hint=suggestion(name, contacts), path=path)
     for index, guide in enumerate(mechanism.drawing.guides):
         field, path = f"drawing.guides[{index + 1}]", ("drawing", "guides", index)
         if len(guide) != 2:

@@ -227,7 +227,7 @@ def mechanism_to_toml(mechanism: Mechanism) -> str:
     sections.append(_section("[forces]", mechanism.forces.items()))
     sections += [_section(f"[[{table}]]", _given(part)) for table, _, part in parts_of(mechanism)]
     drawing = mechanism.drawing
-    sections.append(_section("[drawing]", [item for item in _given(drawing) if item[0] != "points"]))
+    sections.append(_section("[drawing]", [item for item in _given(drawing) if item[0] != "points"], listed=True))
     sections.append(_section("[drawing.points]", drawing.points.items(), listed=True))
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 

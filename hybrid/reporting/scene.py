@@ -199,7 +199,8 @@ def build_scene(motion: Trajectory, *, frames: int = _FRAMES) -> Scene:
     lacking = tuple(
         name
         for name in dict.fromkeys((*dynamics.contacts, *dynamics.elements, *dynamics.columns, *dynamics.rigid))
-        if name not in found or found[name].tangents.shape[1] != dynamics.dimension(name)
+        if name not in dynamics.mechanism.drawing.stops
+        and (name not in found or found[name].tangents.shape[1] != dynamics.dimension(name))
     )
     links, reference = dynamics.mechanism.drawing.links, _reference_force(forces)
     return Scene(t, points, links, tuple(surfaces), curves, tuple(forces), lacking, size, reference)

@@ -155,7 +155,7 @@ def touching(
     Returns
     -------
     dict of str to Touching
-        Without those that act at no point of the drawing.
+        Without the stops, and those that act at no point of the drawing.
     """
     count = len(q)
     q, v, t = _with_neighbours(q, v, t)
@@ -166,6 +166,8 @@ def touching(
     found = {}
     all_J = np.broadcast_to(terms.J, (len(q), *terms.J.shape[-2:]))
     for name in (*dynamics.contacts, *dynamics.elements, *dynamics.rigid) if names is None else names:
+        if name in dynamics.mechanism.drawing.stops:
+            continue
         W_T = np.swapaxes(all_T[..., dynamics.columns.get(name, slice(0, 0))], -1, -2)
         W_N = all_N[..., dynamics.contacts.index(name)] if name in dynamics.contacts else None
         W_N = all_J[..., dynamics.rigid.index(name), :] if name in dynamics.rigid else W_N

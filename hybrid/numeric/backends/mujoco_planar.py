@@ -272,7 +272,8 @@ class _Planar:
             kinetic += [f"J_{name}*({spin})**2/2"] if spin != "0" else []
             potential.append(f"m_{name}*g*{name}_cy")
         forces = dict(self._forces(kinetic, potential))
-        contacts: Any = [*self._contacts(links), *self._limits()]
+        limits = list(self._limits())
+        contacts: Any = [*self._contacts(links), *limits]
         friction: Any = self._dry_friction()
         mechanism = Mechanism(
             name=identifier(self.source.name),
@@ -283,7 +284,7 @@ class _Planar:
             forces=forces,
             contact=contacts,
             friction=friction,
-            drawing=Drawing(points=self.points, links=links),
+            drawing=Drawing(points=self.points, links=links, stops=[limit.name for limit in limits]),
         )
         return mechanism, tuple(dict.fromkeys(self.notes))
 

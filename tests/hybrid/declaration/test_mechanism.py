@@ -174,6 +174,9 @@ WRONG = {
     "drawing.links[1]: 'tap' is not a point; did you mean 'tip'?": {
         "drawing": {"points": {"tip": ["x", "y"]}, "links": [["tip", "tap"]]}
     },
+    "drawing.stops[1]: 'tap' is not a contact; did you mean 'tip'?": {
+        "drawing": {"points": {"tip": ["x", "y"]}, "stops": ["tap"]}
+    },
     "drawing.links[1]: must name two points, not 1": {"drawing": {"points": {"tip": ["x", "y"]}, "links": [["tip"]]}},
 }
 

@@ -7,12 +7,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from hybrid import State, derive, select
+from hybrid import State, derive, select, simulate
 from hybrid.cli import main
 from hybrid.declaration import mechanism_from_toml, mechanism_to_toml, read_mechanism
 from hybrid.numeric import select as select_numbers
 from hybrid.numeric.backends.mujoco import load
 from hybrid.numeric.backends.mujoco_planar import planar_mechanism
+from hybrid.reporting.scene import build_scene
 from hybrid.reporting.touching import drawn_points, touching
 
 ASSETS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
@@ -98,6 +99,24 @@ def test_the_drawing_touches_the_plane_where_a_sphere_does(tmp_path):
         np.testing.assert_allclose(found[name].normal, [up, up], atol=1e-8)
         heights = (points[name] - [0.0, -1.0]) @ up
         np.testing.assert_allclose(heights, terms.gap[:, dynamics.contacts.index(name)], atol=1e-12)
+
+
+def test_limits_of_joints_are_no_floors(tmp_path):
+    path = tmp_path / "leg.xml"
+    path.write_text(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 1">
+        <joint name="lift" type="slide" axis="0 0 1" limited="true" range="-1 1"/>
+        <geom size="0.1" contype="0" conaffinity="0"/>
+        <body><joint name="hip" axis="0 1 0" limited="true" range="-90 90"/>
+        <geom name="foot" pos="0 0 -0.4" size="0.03"/></body></body></worldbody></mujoco>""",
+        encoding="utf-8",
+    )
+    mechanism = mechanism_from_toml(mechanism_to_toml(planar_mechanism(load(path))[0]))
+    scene = build_scene(simulate(derive(mechanism), State([0.5, 0.2], [0.0, 0.0]), t_end=0.1))
+    assert not {surface.contact for surface in scene.surfaces} & {"lower_lift", "upper_lift"}
+    assert "foot" in {surface.contact for surface in scene.surfaces}
+    assert not {force.name for force in scene.forces} & {"lower_hip", "upper_hip"}
+    assert scene.without_force == ()
 
 
 def test_a_slipping_foot_has_one_verdict_by_both_ways():

@@ -187,7 +187,7 @@ def plot_tornado(report: SensitivityReport, *, style: StyleName = "screen") -> F
         axes.barh(places, values, height=0.62, color=[_COLOURS[value < 0] for value in values])
         axes.axvline(0.0, color="0.2", linewidth=0.8)
         axes.set_yticks(places, [_label(report, name) for name, _ in bars])
-        axes.set_xlabel("change of the functional when each grows by 1 %")
+        axes.set_xlabel("change when each grows by 1 % of its absolute value")
         axes.margins(x=0.08)
         if not any(values):
             axes.set_xlim(-1.0, 1.0)  # nothing changes, whatever the scale

@@ -106,6 +106,7 @@ def test_pages_and_plot(capsys, tmp_path, monkeypatch):
     assert main([*asked, "--plot=tornado.svg", "-o", "page.html"]) == 0
     assert "<svg" in (tmp_path / "tornado.svg").read_text(encoding="utf-8")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count("grows by 1 % of its absolute value") == 2  # below the table, and on the axis
     assert page.startswith("<!DOCTYPE html>")
     assert "http" not in page.replace("http://www.w3.org", "")
     assert page.count("<svg") == 1

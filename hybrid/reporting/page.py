@@ -281,8 +281,15 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
             "pin": lambda name: piece(_pin_html(name)),
             "formula": lambda text: piece(formula_html(text)),
             "unit": lambda text: piece(unit_html(text)),
+            "block": lambda text: piece(_command_html(text)),
         }
     return templates
+
+
+def _command_html(text: str) -> str:
+    """A command whose options are not broken over two lines where they fit into one."""
+    options = re.split(r" (?=-)", html.escape(_unmarked(text)))
+    return f"<pre><code>{' '.join(f'<span>{option}</span>' for option in options)}</code></pre>"
 
 
 def _pin_html(name: str) -> str:
@@ -312,7 +319,7 @@ def _body(
 
 def _escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
-    line = " ".join(text.translate({ord(token): None for token in _TOKENS}).split())
+    line = " ".join(_unmarked(text).split())
     escaped = _SPECIAL.sub(r"\\\1", line)
     before, after = (" " * (bool(line) and has_space) for has_space in (text.startswith(" "), text.endswith(" ")))
     return before + _BLOCK.sub(r"\1\\\2", escaped) + after
@@ -320,7 +327,7 @@ def _escaped(text: str) -> str:
 
 def _code(text: str) -> Html:
     """Text as a code span, with more backticks around it than there are inside."""
-    line = " ".join(text.translate({ord(token): None for token in _TOKENS}).split())
+    line = " ".join(_unmarked(text).split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return Html(f"{fence}{space}{line}{space}{fence}")
@@ -328,8 +335,12 @@ def _code(text: str) -> Html:
 
 def _block(text: str) -> Html:
     """Text as an indented block of code."""
-    plain = text.translate({ord(token): None for token in _TOKENS})
-    return Html("\n".join(f"    {line}" for line in plain.splitlines()))
+    return Html("\n".join(f"    {line}" for line in _unmarked(text).splitlines()))
+
+
+def _unmarked(text: str) -> str:
+    """Text without the marks of the page's own pieces."""
+    return text.translate({ord(token): None for token in _TOKENS})
 
 
 def _from_markdown(text: str, anchors: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:

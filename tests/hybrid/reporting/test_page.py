@@ -83,6 +83,10 @@ def test_a_command_of_several_lines_stays_a_block_of_code():
     view["r"] |= {"refusal": {"verdict": "none", "t": 0.0, "reason": "*"}}
     view |= {"title": "m", "rows": [], "version": "1", "command": "painleve\n# no \ue0000\ue001heading\n<b>"}
     page = page_html("sensitivity.md", view, pictures={}, title="m")
-    assert "<pre><code>painleve\n# no 0heading\n&lt;b&gt;\n</code></pre>" in page  # marks of the page are no text
+    assert (
+        "<pre><code><span>painleve\n# no 0heading\n&lt;b&gt;</span></code></pre>" in page
+    )  # marks of the page are no text
     assert "<code>`</code>" in page
     assert page_markdown("sensitivity.md", view).endswith("    painleve\n    # no 0heading\n    <b>\n")
+    page = page_html("sensitivity.md", view | {"command": "painleve x --pin 'a=1 deg' -o f"}, pictures={}, title="m")
+    assert "<span>painleve x</span> <span>--pin &#x27;a=1 deg&#x27;</span> <span>-o f</span>" in page

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from hybrid.reporting.symbols import formula_html, number_text, symbol, symbol_html
+from hybrid.reporting.symbols import formula_html, number_text, sentence_html, symbol, symbol_html
 
 if TYPE_CHECKING:
     import jinja2
@@ -274,6 +274,7 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
             "pin": lambda name: _code(name) if "." in name else Html(_escaped(symbol(name))),
             "formula": _code,
             "unit": lambda text: Html("" if text == "1" else _escaped(text)),
+            "sentence": lambda text: Html(_escaped(text)),
         }
     else:
         templates.filters |= {
@@ -281,6 +282,7 @@ def _environment(pieces: list[str] | None) -> jinja2.Environment:
             "pin": lambda name: piece(_pin_html(name)),
             "formula": lambda text: piece(formula_html(text)),
             "unit": lambda text: piece(unit_html(text)),
+            "sentence": lambda text: piece(sentence_html(text)),
             "block": lambda text: piece(_command_html(text)),
         }
     return templates

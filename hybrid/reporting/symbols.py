@@ -23,6 +23,7 @@ __all__ = [
     "formula_html",
     "heading",
     "number_text",
+    "sentence_html",
     "symbol",
     "symbol_html",
     "symbol_mathtext",
@@ -48,6 +49,8 @@ _TOKEN = re.compile(
     r"|(?P<other>.)",
     re.DOTALL,
 )
+# what stands in words where a formula is too long to be shown
+_MATRIX = re.compile(r"(?<![\w.'])(?P<name>(?:W|zeta|lambda)_[NT]|[Mh])(?:\^(?P<power>T|-1))?(?![\w'])")
 _SIGNED = re.compile(r"\s*[+\-.0-9]")
 
 
@@ -179,6 +182,31 @@ def formula_html(text: str) -> str:
     for match in _TOKEN.finditer(text):
         written.add(match.lastgroup or "", _token_html(match))
     return "".join(written.pieces)
+
+
+def sentence_html(text: str) -> str:
+    """Words with the matrices and vectors of the equations of motion in them, as HTML.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        Escaped.
+
+    Examples
+    --------
+    >>> sentence_html("too long: W_N^T M^-1 h")
+    'too long: <i>W</i><sub>N</sub><sup>T</sup> <i>M</i><sup>−1</sup> <i>h</i>'
+    """
+
+    def typeset(found: re.Match[str]) -> str:
+        power = (found["power"] or "").replace("-", "−")
+        return symbol_html(found["name"]) + (f"<sup>{power}</sup>" if power else "")
+
+    return _MATRIX.sub(typeset, html.escape(text, quote=False))
 
 
 @attrs.define(eq=False)

@@ -7,10 +7,6 @@ soft contacts lose states with several solutions.
 from __future__ import annotations
 
 import copy
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +28,7 @@ from hybrid.numeric.backends.mujoco_contacts import (
     limits,
     mujoco_engine,
 )
+from hybrid.numeric.backends.mujoco_pictures import rendered
 from hybrid.numeric.backends.mujoco_urdf import urdf_model
 from hybrid.numeric.backends.rows import check_unit, dry_friction
 from hybrid.numeric.frames import Frame, GeometricContact, Skeleton, merged
@@ -359,7 +356,7 @@ class MujocoModel:
         list of array of uint8, (height, width, 3), or None
             None where it does not work, as on a machine without OpenGL.
         """
-        return _rendered(self.model, [np.asarray(row["qpos"]) for row in rows])
+        return rendered(self.model, [np.asarray(row["qpos"]) for row in rows])
 
     def friction_in_force(self, pair: tuple[str, str]) -> tuple[float, float, float, str]:
         """Friction of two surfaces by MuJoCo's combination (priority, else maximum; a ``<pair>`` overrides).
@@ -389,62 +386,3 @@ class MujocoModel:
             return (own, other)[chosen], own, other, f"that of {pair[chosen]}, which has priority"
         larger = max(own, other)
         return larger, own, other, f"the larger one, of {pair[int(other > own)]}"
-
-
-_SECONDS = 60.0  # for all pictures of a page; a software renderer takes some 0.1 s each
-
-_SOURCE = """
-import sys
-
-import mujoco
-import numpy as np
-
-model, postures = mujoco.MjModel.from_binary_path(sys.argv[1]), np.load(sys.argv[2])
-data = mujoco.MjData(model)
-camera = mujoco.MjvCamera()
-mujoco.mjv_defaultFreeCamera(model, camera)
-camera.azimuth, camera.elevation = 90.0, -10.0
-model.vis.headlight.active = 1
-model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.35, 0.5
-moving = model.geom_bodyid > 0
-if not moving.any():
-    moving[:] = True
-pictures = []
-with mujoco.Renderer(model, 240, 360) as renderer:
-    for qpos in postures:
-        data.qpos[:] = qpos
-        mujoco.mj_forward(model, data)
-        places, radii = data.geom_xpos[moving], model.geom_rbound[moving]
-        camera.lookat[:] = (places.min(axis=0) + places.max(axis=0)) / 2
-        size = np.max(np.linalg.norm(places - camera.lookat, axis=1) + radii)
-        camera.distance = 2.6 * size  # a ball of that radius fills the height at 45 degrees
-        renderer.update_scene(data, camera)
-        pictures.append(renderer.render().copy())
-np.save(sys.argv[3], np.array(pictures))
-"""
-
-
-def _rendered(model: Any, postures: Sequence[NDArray[np.float64]]) -> list[NDArray[np.uint8]] | None:
-    """Pictures of postures from the side; None where the renderer does not work."""
-    if not postures:
-        return []
-    with tempfile.TemporaryDirectory() as folder:
-        files = [str(Path(folder) / name) for name in ("model.mjb", "postures.npy", "pictures.npy")]
-        mujoco_engine().mj_saveModel(model, files[0], None)
-        np.save(files[1], np.array(postures))
-        # without a screen only EGL or a software renderer can work; what the user chose comes first
-        environment = {"MUJOCO_GL": "egl", **os.environ}
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", "-c", _SOURCE, *files],
-                env=environment,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        if done.returncode or not Path(files[2]).is_file():
-            return None
-        return list(np.load(files[2], allow_pickle=False))

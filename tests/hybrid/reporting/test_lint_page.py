@@ -70,6 +70,8 @@ def test_postures_are_pictures_where_the_renderer_works_and_else_lines(walked, m
     if pictures is not None:
         assert [picture.shape for picture in pictures] == [(240, 360, 3)] * 2
         assert all(np.ptp(picture) > 50 for picture in pictures)  # the robot is not the background
+        for red, green, _ in (np.moveaxis(picture.astype(int), -1, 0) for picture in pictures):
+            assert np.any(red > 3 * green + 50)  # nor are its contacts
     gradient = np.tile(np.arange(36, dtype=np.uint8)[:, None, None], (1, 24, 3))
     page = render_lint_html(report, postures={report.worst[0].frame: gradient})
     assert page.count("data:image/png;base64,") == 1

@@ -385,26 +385,29 @@ class _Planar:
                 + (f"_{identifier(self.source.surface(plane))}" if several else "")
             )
             label = f"{label}_geom" if label in self.joint_names else label
-            if self._keeps_height(geom, end, up):
+            if self._keeps_place(geom, end, up):
                 self.notes.append(f"geom {self.source.surface(geom)} is left out: it keeps its height")
                 continue
-            x, y = self._point(joint, self._in_plane(end))
             cx, cy = f"{label}_x", f"{label}_y"
-            self._define(cx, x)
-            self._define(cy, y)
+            for name_of, place in zip((cx, cy), self._point(joint, self._in_plane(end)), strict=True):
+                self._define(name_of, place)
             radius = float(self.m.geom_size[geom, 0])
             below = (sum_of([place, number(-radius * part)]) for place, part in zip((cx, cy), up, strict=True))
             self.points |= {f"{label} centre": (cx, cy), label: tuple(below)}
             links += [(joint.name, f"{label} centre"), (f"{label} centre", label)]
-            self._parameter(f"mu_{label}", friction, "1", f"friction of {label}")
             gap = sum_of([times(float(up[0]), cx), times(float(up[1]), cy)])
             along = sum_of([times(float(up[1]), cx), times(-float(up[0]), cy)])
-            rolled = f"{joint.name}_angle" if joint.angle != "0" else "0"
+            rolled = [times(radius, f"{joint.name}_angle")] if joint.angle != "0" else []
+            slides = bool(rolled) or not self._keeps_place(geom, end, np.array([up[1], -up[0]]))
+            if slides:
+                self._parameter(f"mu_{label}", friction, "1", f"friction of {label}")
+            else:
+                self.notes.append(f"geom {self.source.surface(geom)} has no friction: it does not move along its plane")
             yield Contact(
                 name=label,
                 gap=f"{gap} - ({number(height + radius)})",
-                tangent=sum_of([along, times(radius, rolled) if rolled != "0" else "0"]),
-                friction=f"mu_{label}",
+                tangent=sum_of([along, *rolled]) if slides else (),
+                friction=f"mu_{label}" if slides else "0",
             )
 
     def _is_shared(self, geom: int, plane: int, end: Array) -> bool:
@@ -415,10 +418,10 @@ class _Planar:
         self.shared.append(found)
         return False
 
-    def _keeps_height(self, geom: int, end: Array, up: Array) -> bool:
-        """Whether an end of a geom is as high over a plane at all postures."""
-        heights = [float(up @ place) for place in self._elsewhere(geom, end)]
-        return max(heights) - min(heights) <= _PARALLEL
+    def _keeps_place(self, geom: int, end: Array, direction: Array) -> bool:
+        """Whether an end of a geom is as far along a direction, as high over a plane, at all postures."""
+        places = [float(direction @ place) for place in self._elsewhere(geom, end)]
+        return max(places) - min(places) <= _PARALLEL
 
     def _elsewhere(self, geom: int, end: Array) -> list[Array]:
         """Where an end of a geom is at two postures that are special in no mechanism."""

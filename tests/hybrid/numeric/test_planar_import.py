@@ -233,6 +233,22 @@ def test_a_cart_keeps_its_height_and_its_pole_swings(tmp_path):
         assert terms.gap[0] == pytest.approx(0.5 + 0.45 * np.cos(turn) - 0.05, rel=1e-9)
 
 
+def test_what_does_not_move_along_its_plane_has_no_friction(tmp_path):
+    path = tmp_path / "hopper.xml"
+    path.write_text(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body name="hopper" pos="0.3 0 1">
+        <joint name="lift" type="slide" axis="0 0 1"/><geom name="foot" size="0.1" mass="2"/>
+        <body pos="0 0 0.5"><joint name="turn" axis="0 1 0"/><geom size="0.05" pos="0.2 0 0" mass="0.1"/></body>
+        </body></worldbody></mujoco>""",
+        encoding="utf-8",
+    )
+    mechanism, notes = planar_mechanism(load(path))
+    foot = mechanism.contact[0]
+    assert (foot.name, foot.tangent, foot.friction, "mu_foot" in mechanism.parameters) == ("foot", (), "0", False)
+    assert any("foot has no friction" in note for note in notes)
+    assert derive(mechanism).terms([-0.25, 0.4], [0.0, 0.0]).gap[0] == pytest.approx(0.9 - 0.25, rel=1e-12)
+
+
 CROOKED = """
 <mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
   <body name="thigh" pos="0 0 0.5"><joint name="hip" type="hinge" axis="0 1 0"/>

@@ -47,7 +47,6 @@ __all__ = [
 Array = NDArray[np.float64]
 
 STAGES = 6  # order 12: steps of an integrator of order 8 with error 1e-12 leave about 1e-18
-
 _INTEGRALS = legendre.legint(np.eye(STAGES), lbnd=-1)  # from -1, of each Legendre polynomial: series in columns
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.arithmetic import definiteness, is_numerically_singular
 from hybrid.dynamics.derive import bound
-from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.scales import FARTHEST, scales_of
 from hybrid.dynamics.state import State, check_state
 from hybrid.errors import ComputationError, StateError
 from hybrid.expressions import Builder, Kernel, compile_kernel, magnitudes, turn_nodes
@@ -112,10 +112,6 @@ def _refuse(dynamics: Dynamics, what: str, residual: Array, allowed: Array) -> N
         )
 
 
-FARTHEST = 1e5
-"""Radians beyond which angles are refused: a gap is zero within 1e-9 of them, 1e-4 of the length that turns."""
-
-
 def check_angles(dynamics: Dynamics, q: Array, *, t: Any = 0.0) -> None:
     """Refuse angles of so many turns that gaps, which are judged next to them, are known no more.
 
@@ -169,12 +165,10 @@ def far_angles(dynamics: Dynamics, q: Array, t: Any) -> Array:
     array, (..., n)
         In radians, of the coordinates that turn by more than 1e5 of them; 0 for others.
     """
-    radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
     angles = np.zeros(q.shape)
-    if ((np.abs(q) > FARTHEST * radians) & (radians > 0.0)).any():
-        turns = dynamics.once(_turn_kernel)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
-        for place, rates in turns.items():
-            angles[..., int(place)] = q[..., int(place)] * np.max(np.abs(rates), axis=-1)
+    turns = dynamics.once(_turn_kernel)(dynamics.kernel_arguments(q, np.zeros(dynamics.n), t))
+    for place, rates in turns.items():
+        angles[..., int(place)] = q[..., int(place)] * np.max(np.abs(rates), axis=-1)
     return np.where(np.abs(angles) > FARTHEST, angles, 0.0)
 
 

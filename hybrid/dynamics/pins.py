@@ -17,7 +17,7 @@ from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular, so
 from hybrid.dynamics.consistency import check_angles
 from hybrid.dynamics.derive import bound
 from hybrid.dynamics.positions import is_explicit, position_problem, solve_positions
-from hybrid.dynamics.scales import scales_of
+from hybrid.dynamics.scales import may_turn_far, scales_of
 from hybrid.dynamics.state import Pins, State, States, check_state, pin_names, read_one_number, sort_pins
 from hybrid.errors import ArgumentError, StateError
 from hybrid.tolerances import CLEAR, NEARLY, ROUNDING, Tolerances
@@ -289,7 +289,8 @@ def solve_states(
 
 def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolerances: Tolerances) -> States:
     q, reached = _solve_positions(dynamics, pins, tolerances, branch)
-    check_angles(dynamics, q, t=pins.time)
+    if may_turn_far(dynamics, q, pins.time):
+        check_angles(dynamics, q, t=pins.time)
     v = _solve_velocities(dynamics, pins, q)
     v = np.where(_repeats(dynamics, pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)

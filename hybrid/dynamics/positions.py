@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.dynamics.arithmetic import solve_each
 from hybrid.dynamics.consistency import far_angles
 from hybrid.dynamics.counting import counts, those_that_count
-from hybrid.dynamics.scales import coordinate_sizes
+from hybrid.dynamics.scales import coordinate_sizes, may_turn_far
 from hybrid.dynamics.solution_curves import on_curves
 from hybrid.expressions import Builder, Nodes, jacobian
 from hybrid.tolerances import CLEAR, ROUNDING, UNSEEN, Tolerances
@@ -260,7 +260,8 @@ def newton_from(
                 length = np.abs(change).max(axis=1, keepdims=True)
                 change = np.where(length > longest, change * (longest / length), change)
         q[np.ix_(active, free)] -= change
-    converged &= ~far_angles(problem.bound, q, problem.time)[:, free].any(axis=1)  # every residual is small there
+    if may_turn_far(problem.bound, q, problem.time):  # every residual is small there
+        converged &= ~far_angles(problem.bound, q, problem.time)[:, free].any(axis=1)
     converged &= _satisfies_the_rest(problem, q, tolerances)
     rows = np.flatnonzero(converged & doubtful)
     if len(rows):

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from hybrid.expressions import Nodes, StraightLine
 
 __all__ = [
+    "FARTHEST",
     "Scales",
     "Summands",
     "coordinate_sizes",
+    "may_turn_far",
     "motion_sizes",
     "scales_of",
     "single_terms",
@@ -94,6 +96,16 @@ def coordinate_sizes(dynamics: Dynamics, q: Any, *, t: Any = 0.0, radians: Array
     if radians is None:
         radians = dynamics.radians
     return np.asanyarray(np.fmax(np.abs(q), dynamics.radians_at(q, t) if radians is None else radians))
+
+
+FARTHEST = 1e5
+"""Radians beyond which angles are refused: a gap is zero within 1e-9 of them, 1e-4 of the length that turns."""
+
+
+def may_turn_far(dynamics: Dynamics, q: Array, t: Any) -> bool:
+    """Whether any argument of a function, in loads too, may exceed 1e5 at postures (..., n) and times (...)."""
+    radians = dynamics.radians_at(q, t) if dynamics.radians is None else dynamics.radians
+    return bool(((np.abs(q) > FARTHEST * radians) & (radians > 0.0)).any())
 
 
 def scales_of(

@@ -401,6 +401,8 @@ def _coherent(context: Context, choice: Choice, t: float, q: Array, v: Array, t_
 
     The sign of the first non-vanishing derivative decides: that at the first point at which one differs from zero.
     """
+    if not t < t_end:
+        t_end = t + max(1.0, abs(t))  # at the end as if the motion went on
     constraints = context.constraints(choice, t, q)
     q, v = constraints.project(t, q, v)
     y = np.concatenate([q, v])

@@ -147,3 +147,22 @@ def test_a_body_lifts_off_smoothly_whatever_the_accuracy(load, start, stepper, r
     else:
         rise = (1 - math.cos(w * 0.6)) / w**2
     assert motion.q[0] == pytest.approx(5 * rise - 1.5 * s**2, abs=10 * rtol)
+
+
+@pytest.mark.parametrize(("rate", "label"), [(1.0, "free"), (-1.0, "closed")])
+def test_a_tie_at_the_end_of_the_time_is_resolved_as_if_the_motion_went_on(rate, label):
+    # the load carries the weight at t = 0, and more or less of it from then on
+    block = derive(
+        Mechanism(
+            name="block",
+            coordinates=["y"],
+            parameters={"c": rate},
+            dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="10*y"),
+            forces={"y": "10 + c*t"},
+            contact=[Contact(name="floor", gap="y")],
+        )
+    )
+    context = Context(block, Settings(), NewtonImpact(), Stop())
+    moment = moment_at_start(context, 0.0, np.zeros(1), np.zeros(1), {})
+    for t_end in (1.0, 0.0):
+        assert decide(context, moment, t_end).choice.mode.label == label

@@ -14,7 +14,7 @@ from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, Take, check_arguments
 from hybrid.motion.context import Context
-from hybrid.motion.projection import rank_guard
+from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
 from hybrid.motion.transitions import moment_at_start

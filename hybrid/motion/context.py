@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hybrid.expressions import Kernel
     from hybrid.motion.arguments import SelectionRule, Settings
     from hybrid.motion.numeric import Flow
-    from hybrid.motion.projection import RankGuard
+    from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.trajectory import Trajectory
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from hybrid.dynamics.derive import derive
 from hybrid.errors import ComputationError
 from hybrid.motion.context import Choice
-from hybrid.motion.projection import rank_guard
+from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.recorded import Event, EventKind, Termination
 from hybrid.motion.run import Run
 from hybrid.motion.singular_passage import describe_singular

@@ -1,10 +1,8 @@
-"""Keeping positions and velocities on the active constraints.
-
-The guard of an arc that watches whether the rigid constraints are about to become dependent.
-"""
+"""Keeping positions and velocities on the active constraints, in plain floats where these are one or two."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,145 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.modes import ElementKind
-from hybrid.dynamics.configuration import ConfigurationSpace
-from hybrid.expressions import Builder
-from hybrid.motion.held_rows import ENOUGH, ITERATIONS, NEGLIGIBLE, REGULAR, SMALL, displacements, held_rows, onto
-from hybrid.tolerances import AGREEING, RANK
+from hybrid.dynamics.equations import Reader
+from hybrid.expressions import Builder, compile_kernel, dot, solve_definite
+from hybrid.motion.flow import MAX_ROWS
+from hybrid.tolerances import CANCELLED, CLEAR, NOTHING, RANK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from hybrid.contact.table import ElementMode
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
-    from hybrid.motion.held_rows import At
+    from hybrid.expressions import Kernel
 
-__all__ = [
-    "NEAR",
-    "Array",
-    "Constraints",
-    "RankGuard",
-    "rank_guard",
-]
-
+__all__ = ["ENOUGH", "Constraints", "HeldRows", "displacements", "held_rows"]
 
 Array = NDArray[np.float64]
 
-NEAR = 0.02
-"""Share of its usual size at which the smallest singular value says that a singular configuration may be near."""
-_LEFT = 0.5  # an arc that starts nearer than that is watched for half of what it starts with
-_DEPENDENT = RANK  # relative size of an eigenvalue of J M^-1 J^T that belongs to a redundant constraint
-_SINGULAR = AGREEING  # share of its usual size below which the rank is lost at a given state
-
-
-@attrs.define(eq=False)
-class RankGuard:
-    """The product of the squared singular values of ``J M^-1/2`` that a motion has, and its usual size.
-
-    It is smooth along a motion, also through a singular configuration, where it has a double zero at least.
-
-    Attributes
-    ----------
-    space : ConfigurationSpace
-    metric : array, (n, n)
-        Inverse mass matrix where the motion starts.
-    rank : int
-        Number of independent constraints.
-    usual : float
-        Size of the product away from singular configurations: the largest met so far.
-    """
-
-    space: ConfigurationSpace
-    metric: Array
-    rank: int
-    usual: float
-    _jacobian: Callable[[Any, Any], tuple[Any, ...]] = attrs.field(init=False, repr=False)
-
-    @_jacobian.default
-    def _compiled(self) -> Callable[[Any, Any], tuple[Any, ...]]:
-        return self.space.dynamics.once(_jacobian_program)(self.space.dynamics.arguments)
-
-    @property
-    def is_full(self) -> bool:
-        """True if all constraints are independent."""
-        return self.rank == len(self.space.dynamics.rigid)
-
-    def sizes(self, t: Array, q: Array) -> Array:
-        """The product at N postures (N, n), as a share of its usual size."""
-        return self._products(t, q) / self.usual
-
-    def jacobians(self, t: Array, q: Array) -> Array:
-        """The Jacobian at N postures, (N, m, n)."""
-        with np.errstate(all="ignore"):
-            rows = self._jacobian(t, np.concatenate([q.T, np.zeros_like(q.T)]))
-        table = np.empty((len(rows), len(q)))
-        for index, row in enumerate(rows):
-            table[index] = row
-        return table.T.reshape(len(q), -1, self.space.n)
-
-    def _products(self, t: Array, q: Array) -> Array:
-        J = self.jacobians(t, q)
-        mobility = J @ self.metric @ np.swapaxes(J, -1, -2)
-        if mobility.shape[-1] == 1:
-            return np.asarray(mobility[:, 0, 0])
-        if not np.isfinite(mobility).all():
-            return np.full(len(q), np.nan)
-        return np.asarray(np.prod(np.linalg.eigvalsh(mobility)[:, -self.rank :], axis=-1))
-
-    def level(self, t: float, q: Array) -> float:
-        """What the size must fall to for an arc that starts at a posture to end."""
-        product = float(self._products(np.array([t]), q[None])[0])
-        self.usual = max(self.usual, product)
-        return min(NEAR**2, _LEFT**2 * product / self.usual)
-
-    def function(self, t: float, q: Array) -> Callable[[Array, Array], Array]:
-        """The guard of an arc that starts at a posture: a function of times (N,) and states (2n, N), (1, N)."""
-        level, n = self.level(t, q), self.space.n
-        return lambda times, y: (self.sizes(times, y[:n].T) - level)[None]
-
-    def is_lost(self, t: float, q: Array) -> bool:
-        """True if the constraints are dependent at a posture, but not nearby."""
-        return bool(self.sizes(np.array([t]), q[None])[0] < _SINGULAR**2)
-
-
-def rank_guard(dynamics: Dynamics, t: float, q: Array) -> RankGuard | None:
-    """The guard for motions from a posture; None for a mechanism without rigid constraints.
-
-    Parameters
-    ----------
-    dynamics : Dynamics
-    t : float
-    q : array, (n,)
-
-    Returns
-    -------
-    RankGuard or None
-    """
-    if not dynamics.rigid:
-        return None
-    space = ConfigurationSpace(dynamics, t)
-    terms = dynamics.terms(q, np.zeros(dynamics.n), t=t)
-    try:
-        metric = np.linalg.inv(terms.M)
-    except np.linalg.LinAlgError:
-        return None
-    J = np.broadcast_to(terms.J, (len(dynamics.rigid), dynamics.n))
-    if not (np.isfinite(J).all() and np.isfinite(metric).all()):
-        return None
-    around = [q]
-    if _may_be_singular(space, J, q):
-        around += space.neighbours(q) or [q + space.reach * direction for direction in np.eye(dynamics.n)]
-    spectra = np.array([np.linalg.eigvalsh(j @ metric @ j.T) for j in map(space.jacobian, around)])
-    rank = int(np.median((spectra > _DEPENDENT * spectra.max()).sum(axis=1)))
-    usual = float(np.median(np.prod(spectra[:, -rank:], axis=1))) if rank else 0.0
-    return RankGuard(space, metric, rank, usual) if usual > 0.0 else None
-
-
-def _may_be_singular(space: ConfigurationSpace, J: Array, q: Array) -> bool:
-    """True unless the Jacobian is too large to lose its rank within the reach of a posture."""
-    smallest = float(np.linalg.svd(J, compute_uv=False)[-1])
-    change = max(float(np.linalg.norm(space.curvature(q, direction))) for direction in np.eye(space.n))
-    return not smallest > space.reach * change
+ENOUGH = 2e-16
+"""Of the terms of a residual: that of a converged Newton step is rounding."""
+_ITERATIONS = 5
+_SMALL = CANCELLED  # of the position: after a move so small the next is below rounding, and so is the Jacobians' change
+_NEGLIGIBLE = NOTHING  # of the position: after a move so small the next is below rounding, its square
+_REGULAR = CLEAR  # of the product of their mobilities: two rows as independent as this need no pseudo-inverse
 
 
 @attrs.frozen(eq=False)
@@ -173,7 +55,7 @@ class Constraints:
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
-    _few: At | None = attrs.field(init=False)
+    _few: _At | None = attrs.field(init=False)
 
     @_normals.default
     def _contacts_that_hold(self) -> list[int]:
@@ -186,7 +68,7 @@ class Constraints:
         return sorted(columns, key=lambda column: column not in places)  # first those that hold a position
 
     @_few.default
-    def _few_rows(self) -> At | None:
+    def _few_rows(self) -> _At | None:
         """All that is held, where plain floats solve it: the most frequent case."""
         return held_rows(self.dynamics, tuple(self._normals), tuple(self._sticking))
 
@@ -230,14 +112,14 @@ class Constraints:
         if self.is_empty:
             return q, v
         anchors = [self.anchors[column] for column in self._sticking if column in self.anchors]
-        found = None if self._few is None else onto(self._few, t, q, v, anchors)
+        found = None if self._few is None else _onto(self._few, t, q, v, anchors)
         return self._held(t, q, v) if found is None else found
 
     def _held(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         terms = self.terms(t, q, v)
         held, residual, rates = self._rows(terms, t, q)
         m = len(residual)
-        for _ in range(ITERATIONS):
+        for _ in range(_ITERATIONS):
             try:
                 lift = np.linalg.solve(terms.M, held.T)
             except np.linalg.LinAlgError:
@@ -248,11 +130,11 @@ class Constraints:
             correction = _correction(lift[:, :m], mobility[:m, :m], residual)
             q = q - correction
             move, size = (max(map(abs, vector.tolist())) for vector in (correction, q))
-            if move <= SMALL * size:
+            if move <= _SMALL * size:
                 break  # quadratic: the next correction is below rounding, and so is the change of the Jacobians
             terms = self.terms(t, q, v)
             held, residual, rates = self._rows(terms, t, q)
-            if move <= NEGLIGIBLE * size:
+            if move <= _NEGLIGIBLE * size:
                 break  # the same, but for the rates
         if rates.any():
             stands = len(held) >= self.dynamics.n and not (rates - held @ v).any()
@@ -304,11 +186,192 @@ def _correction(lift: Array, mobility: Array, residual: Array) -> Array:
         return np.asarray(lift[:, 0] * (residual[0] / mobility[0, 0]))
     if not np.isfinite(mobility).all():
         return np.zeros(len(lift))
-    if len(residual) == 2 and np.linalg.det(mobility) > REGULAR * mobility[0, 0] * mobility[1, 1]:
+    if len(residual) == 2 and np.linalg.det(mobility) > _REGULAR * mobility[0, 0] * mobility[1, 1]:
         return np.asarray(lift @ np.linalg.solve(mobility, residual))
     return np.asarray(lift @ (np.linalg.pinv(mobility, rcond=RANK, hermitian=True) @ residual))
 
 
-def _jacobian_program(dynamics: Dynamics) -> Callable[..., Callable[[Any, Any], tuple[Any, ...]]]:
-    build = Builder(dynamics.equations.graph)
-    return dynamics.equations.program(build, dynamics.equations.J.ravel().tolist()).vector
+@attrs.define(eq=False)
+class HeldRows:
+    """What is held at zero, with what moves it, at one state.
+
+    Attributes
+    ----------
+    residual : sequence of float, (m,)
+        Positions: gaps, constraints and displacements from where contacts stick. They belong to the first rows.
+    rates : sequence of float, (k,)
+        Velocities.
+    rows, lifts : sequence of sequence of float, (k, n)
+        The directions ``w``, and ``M^-1 w``.
+    mobility : sequence of float, (k (k + 1)/2,)
+        Lower triangle of ``w . M^-1 w``, by rows.
+    """
+
+    residual: Sequence[float]
+    rates: Sequence[float]
+    rows: Sequence[Sequence[float]]
+    lifts: Sequence[Sequence[float]]
+    mobility: Sequence[float]
+
+    def shares(self, of: Sequence[float]) -> Sequence[float] | None:
+        """How much of each lift takes values of the first rows to zero; None where that needs a pseudo-inverse."""
+        if len(of) < MAX_ROWS:
+            return [value / self.mobility[0] for value in of] if self.mobility[0] > 0.0 else None
+        first, mixed, second = self.mobility
+        determinant = first * second - mixed * mixed
+        if not determinant > _REGULAR * first * second:
+            return None
+        return (second * of[0] - mixed * of[1]) / determinant, (first * of[1] - mixed * of[0]) / determinant
+
+
+_At = Callable[[float, list[float], Sequence[float]], HeldRows | None]
+
+
+def held_rows(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int, ...]) -> _At | None:
+    """Compile what rigid constraints, closed contacts and sticking columns hold.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    normals, sticking : tuple of int
+        Contacts and tangential columns, first those with a displacement.
+
+    Returns
+    -------
+    callable or None
+        A function of ``t``, ``y = (q, v)`` and the displacements at which columns stick, if they are held; gives None
+        where an expression is undefined. None if more is held than plain floats solve, or nothing.
+
+    Examples
+    --------
+    >>> import mechanisms
+    >>> from hybrid import derive
+    >>> ball = derive(mechanisms.load("bouncing_ball"))
+    >>> held = held_rows(ball, (0,), ())(0.0, [0.5, -2.0], [])
+    >>> held.residual, held.rates, held.lifts
+    ([0.5], (-2.0,), [(1.0,)])
+    """
+    k, n = len(dynamics.rigid) + len(normals) + len(sticking), dynamics.n
+    if not 0 < k <= MAX_ROWS:
+        return None
+    function = dynamics.once(_program, normals, sticking)(dynamics.arguments)
+    fixed, mobility = k - len(sticking), k + 2 * k * n
+    moved = mobility + k * (k + 1) // 2
+
+    def at(t: float, y: list[float], anchors: Sequence[float]) -> HeldRows | None:
+        try:
+            values = function(t, y)
+        except (ArithmeticError, ValueError):
+            return None
+        end = moved + fixed
+        residual = [*values[moved:end], *(x - x_0 for x, x_0 in zip(values[end:], anchors, strict=False))]
+        rows = [values[start : start + n] for start in range(k, mobility, n)]
+        return HeldRows(residual, values[:k], rows[:k], rows[k:], values[mobility:moved])
+
+    return at
+
+
+def _program(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int, ...]) -> Callable[..., Any]:
+    equations, build = dynamics.equations, Builder(dynamics.equations.graph)
+    rows = [*equations.J, *equations.W_N.T[list(normals)], *equations.W_T.T[list(sticking)]]
+    lifts = solve_definite(build, equations.M, rows)
+    mobility = [dot(build, row, lift) for at, row in enumerate(rows) for lift in lifts[: at + 1]]
+    rates = [*equations.constraint_dot, *equations.gap_dot[list(normals)], *equations.slip[list(sticking)]]
+    reader, texts = Reader(build, dynamics.mechanism), _displaced(dynamics)
+    moved = [reader.expression(texts[column]) for column in sticking if column in texts]
+    places = [*equations.constraint, *equations.gap[list(normals)], *moved]
+    return equations.program(build, [*rates, *np.ravel(rows), *np.ravel(lifts), *mobility, *places]).scalar
+
+
+def _onto(at: _At, t: float, q: Array, v: Array, anchors: Sequence[float]) -> tuple[Array, Array] | None:
+    """Nearest position and velocity, in the metric of the mass matrix, that satisfy what is held.
+
+    Parameters
+    ----------
+    at : callable
+        Of :func:`held_rows`.
+    t : float
+    q, v : array, (n,)
+    anchors : sequence of float
+        Displacements at which columns stick.
+
+    Returns
+    -------
+    (array, array) or None
+        None where it takes more than plain floats.
+    """
+    place, speed = q.tolist(), v.tolist()
+    held = at(t, [*place, *speed], anchors)
+    if held is None:
+        return None
+    for _ in range(_ITERATIONS):
+        if all(not abs(x) > ENOUGH * _size(w, place) for x, w in zip(held.residual, held.rows, strict=False)):
+            break
+        shares = held.shares(held.residual)
+        if shares is None:
+            return None
+        move = 0.0
+        for share, lift in zip(shares, held.lifts, strict=False):
+            place = [x - share * change for x, change in zip(place, lift, strict=True)]
+            move += abs(share) * max(map(abs, lift))
+        size = max(map(abs, place))
+        if move <= _SMALL * size:
+            break
+        held = at(t, [*place, *speed], anchors)
+        if held is None:
+            return None
+        if move <= _NEGLIGIBLE * size:
+            break
+    if any(held.rates):
+        shares = held.shares(held.rates)
+        if shares is None:
+            return None
+        if len(held.rows) == len(speed) and _are_given(held, speed):
+            return np.array(place), np.zeros(len(speed))
+        for share, lift in zip(shares, held.lifts, strict=True):
+            speed = [x - share * change for x, change in zip(speed, lift, strict=True)]
+    return np.array(place), np.array(speed)
+
+
+def _are_given(held: HeldRows, speed: Sequence[float]) -> bool:
+    """True if the rates are those of the rows alone: nothing prescribes a velocity."""
+    rates = (sum(w * x for w, x in zip(row, speed, strict=True)) for row in held.rows)
+    return all(rate == given for rate, given in zip(rates, held.rates, strict=True))
+
+
+def _size(row: Sequence[float], place: Sequence[float]) -> float:
+    return sum(abs(w * x) for w, x in zip(row, place, strict=True))
+
+
+def _displaced(dynamics: Dynamics) -> dict[int, str]:
+    """The displacements that are declared, by tangential column; one with a slip in place of one is missing."""
+    mechanism = dynamics.mechanism
+    declared: dict[str, tuple[str, ...]] = {contact.name: tuple(contact.tangent) for contact in mechanism.contact}
+    declared |= {item.name: (item.tangent,) for item in mechanism.friction if item.tangent}
+    declared |= {item.name: (item.tangent,) for item in mechanism.constraint if item.tangent}
+    return {
+        column: text
+        for name in dynamics.columns
+        for column, text in zip(dynamics.columns_of(name), declared.get(name, ()), strict=False)
+    }
+
+
+def displacements(dynamics: Dynamics) -> tuple[Mapping[int, int], Kernel]:
+    """Tangential displacements of all force elements that declare one, compiled.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+
+    Returns
+    -------
+    places : mapping of int to int
+        Of a tangential column, where its displacement is; a column with a slip in place of one is missing.
+    kernel : Kernel
+        Gives them as ``displacement``, (number,).
+    """
+    texts, equations = _displaced(dynamics), dynamics.equations
+    reader = Reader(Builder(equations.graph), dynamics.mechanism)
+    nodes = reader.column(texts.values())
+    kernel = compile_kernel(reader.build.graph(), {"displacement": nodes}, equations.arguments)
+    return {column: place for place, column in enumerate(texts)}, kernel

@@ -19,7 +19,7 @@ from hybrid.contact.modes import ContactMode
 from hybrid.errors import ArgumentError
 from hybrid.motion.flow import check_exit, make_flow
 from hybrid.motion.numeric import Flow, Observation
-from hybrid.motion.projection import rank_guard
+from hybrid.motion.rank_guard import rank_guard
 
 if TYPE_CHECKING:
     from hybrid.contact.guards import Guard

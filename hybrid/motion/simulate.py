@@ -16,7 +16,7 @@ from hybrid.errors import StateError
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
 from hybrid.motion.context import Context, user_functions
 from hybrid.motion.on_springs import continued_on_springs
-from hybrid.motion.projection import rank_guard
+from hybrid.motion.rank_guard import rank_guard
 from hybrid.motion.recorded import Termination
 from hybrid.motion.run import Run
 from hybrid.motion.springs import ElasticRealisation
@@ -137,7 +137,7 @@ def simulate(
         law,
         rule or Stop(),
         _watched(until, dict(watch or {})),
-        rank_guard(dynamics, state.t, state.q),
+        rank_guard(dynamics, state.t, state.q) if dynamics.rigid else None,
         singular if isinstance(singular, str) else "stop",
     )
     with interruptible(keeps=keeps):

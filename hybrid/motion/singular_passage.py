@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from hybrid.motion.context import Choice, Context
     from hybrid.motion.events import Watch
     from hybrid.motion.numeric import Flow
-    from hybrid.motion.projection import Constraints, RankGuard
+    from hybrid.motion.projection import Constraints
+    from hybrid.motion.rank_guard import RankGuard
     from hybrid.motion.selecting import Moment
     from hybrid.motion.trajectory import Trajectory
 

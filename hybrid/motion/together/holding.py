@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import side_by_side
-from hybrid.motion.held_rows import ENOUGH
+from hybrid.motion.projection import ENOUGH
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:

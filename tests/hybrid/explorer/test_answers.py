@@ -131,6 +131,7 @@ def critical(pins, **parameters):
     return found
 
 
+@pytest.mark.long
 def test_the_critical_friction_is_that_of_the_time():
     # only the distance from the base to the rail matters: a rail that has risen is a base that stands lower
     risen = critical({"gap.tip": "0", "t": "1"}, heave="0.2", Omega="1")

@@ -23,7 +23,10 @@ def slip(v):
     return np.array([v[0] - R * v[4], v[1] + R * v[3]])
 
 
-@pytest.mark.parametrize(("e", "step", "throws"), [(0.8, 1e-3, 2), (0.5, 1e-3, 2), (0.5, 2.5e-4, 2), (0.5, 1e-4, 1)])
+@pytest.mark.parametrize(
+    ("e", "step", "throws"),
+    [(0.8, 1e-3, 2), (0.5, 1e-3, 2), (0.5, 2.5e-4, 2), pytest.param(0.5, 1e-4, 1, marks=pytest.mark.long)],
+)
 def test_bounces_of_a_rolling_ball_die_out(thrown, falling, e, step, throws):
     rng = np.random.default_rng(0)
     for height in rng.uniform(0.02, 0.1, throws):

@@ -183,9 +183,15 @@ def follow_until(
     """
     from scipy.integrate import solve_ivp
 
-    answer = solve_ivp(
-        rates, span, y, method=method, events=events, rtol=rtol, atol=atol, dense_output=dense or watched > 0
-    )
+    def integrated(rtol: float) -> Any:
+        return solve_ivp(
+            rates, span, y, method=method, events=events, rtol=rtol, atol=atol, dense_output=dense or watched > 0
+        )
+
+    try:
+        answer = integrated(rtol)
+    except ValueError:  # SciPy 1.15 has no solution for an event within a rounding of a step's beginning
+        answer = integrated(rtol / 2)
     if answer.status < 0:
         return Stretch(float(answer.t[-1]), np.array(answer.y[:, -1]), None, answer.sol, answer.message, answer.nfev)
     missed = first_missed(events[:watched], answer.sol, answer.t) if watched else None

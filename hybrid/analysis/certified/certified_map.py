@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -122,6 +123,11 @@ class CertifiedMap(AbstractDisplayed):
     branch: PostureBranch | None = None
     reasons: tuple[Reason, ...] = ()
     is_interrupted: bool = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # what reads single states holds compiled code: another process draws boxes of several regions black
+        values = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        return partial(CertifiedMap, **{**values, "at_points": _unread}), ()
     units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -153,6 +159,10 @@ _ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
 @checks_arguments
+def _unread(points: Array, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    return np.full(len(points), -1), np.zeros(points.shape, dtype=np.bool_)
+
+
 def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     """The boxes of a certified map that a slice meets.
 

@@ -1,6 +1,7 @@
 """Certified maps: bounds against areas by hand, boxes against states in ball arithmetic, proofs and witnesses."""
 
 import math
+import pickle
 from fractions import Fraction
 from math import pi
 
@@ -605,3 +606,11 @@ def test_bounds_of_straight_boundaries_hold_to_the_last_digit(force, shares, gap
     for label, share in shares.items():
         low, high = found.regions[label]
         assert Fraction(low) <= share <= Fraction(high)
+
+
+def test_a_map_and_its_slice_pickle():
+    found = rod(["phi=0:pi", "mu=0:3"], {"phi_dot": 0}, gap=0.3)
+    for item in (found, sliced(found, {"mu": 1.5})):
+        arrived = pickle.loads(pickle.dumps(item))
+        assert (arrived.axes, arrived.regions) == (item.axes, item.regions)
+        np.testing.assert_array_equal(arrived.parts, item.parts)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["CertifiedMap", "Reason", "Witness", "check_slice", "sliced"]
 
 Array = NDArray[np.float64]
+PointReading = Callable[[Array, NDArray[np.intp]], tuple[NDArray[np.intp], NDArray[np.bool_]]]
 
 
 @attrs.frozen
@@ -119,15 +120,10 @@ class CertifiedMap(AbstractDisplayed):
     parts: Array = attrs.field(repr=False)
     region: NDArray[np.intp] = attrs.field(repr=False)
     across: NDArray[np.bool_] = attrs.field(repr=False)
-    at_points: Callable[[Array, NDArray[np.intp]], tuple[NDArray[np.intp], NDArray[np.bool_]]] = attrs.field(repr=False)
+    at_points: PointReading = attrs.field(repr=False)
     branch: PostureBranch | None = None
     reasons: tuple[Reason, ...] = ()
     is_interrupted: bool = False
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # what reads single states holds compiled code: another process draws boxes of several regions black
-        values = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        return partial(CertifiedMap, **{**values, "at_points": _unread}), ()
     units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -159,10 +155,6 @@ _ROUNDING = SUMMED  # of sums of products of lengths, relative
 
 
 @checks_arguments
-def _unread(points: Array, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    return np.full(len(points), -1), np.zeros(points.shape, dtype=np.bool_)
-
-
 def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     """The boxes of a certified map that a slice meets.
 
@@ -218,16 +210,11 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
     bounds["undecided"] = (0.0, loose)
     order = sorted((name for name, (_, high) in bounds.items() if high > 0.0), key=lambda name: -bounds[name][1])
     numbers = np.array([order.index(name) if name in order else -1 for name in certified.regions] + [-1])
-
-    def at_points(points: Array, places: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        whole = np.array([[at.get(name, np.nan) for name in axes]]).repeat(len(points), axis=0)
-        whole[:, kept] = points
-        region, across = certified.at_points(whole, np.flatnonzero(is_inside)[places])
-        return numbers[region], across[:, kept]
+    values = np.array([at.get(name, np.nan) for name in axes])
 
     return attrs.evolve(
         certified,
-        at_points=at_points,
+        at_points=partial(_on_slice, certified.at_points, values, kept, np.flatnonzero(is_inside), numbers),
         axes=left,
         gap=undecided,
         complete=undecided <= certified.gap_wanted,
@@ -241,6 +228,22 @@ def sliced(certified: CertifiedMap, at: Mapping[str, float]) -> CertifiedMap:
         region=numbers[region],
         across=across,
     )
+
+
+def _on_slice(
+    at_points: PointReading,
+    values: Array,
+    kept: list[int],
+    inside: NDArray[np.intp],
+    numbers: NDArray[np.intp],
+    points: Array,
+    places: NDArray[np.intp],
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """What a map reads at states of its slice."""
+    whole = np.repeat(values[None], len(points), axis=0)
+    whole[:, kept] = points
+    region, across = at_points(whole, inside[places])
+    return numbers[region], across[:, kept]
 
 
 def check_slice(axes: Sequence[Axis], at: Mapping[str, float]) -> None:

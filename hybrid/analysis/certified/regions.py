@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -122,15 +123,17 @@ def certified_map(
     swept = Sweep(dynamics, axes, pins, tolerances, followed)
     unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
     places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
-
-    def named(x: Array) -> Array:
-        return np.broadcast_to(swept.states(*x.T)[0].q, (len(x), dynamics.n))[:, places]
-
-    reader = box_reader(states, sign_conditions(states), named)
+    reader = box_reader(states, sign_conditions(states), partial(_named, swept, places))
     widths = np.array([axis.width for axis in axes])
     end = None if budget is None else time.perf_counter() + budget
     search = _BoxSearch(swept, reader, widths, max_boxes, progress, end)
     return search.run(_start(axes), gap, keeps=keeps)
+
+
+def _named(swept: Sweep, places: list[int], x: Array) -> Array:
+    """Coordinates (N, m) at these places on the branch that is meant, at values (N, k) of the axes."""
+    q = swept.states(*x.T)[0].q
+    return np.broadcast_to(q, (len(x), q.shape[-1]))[:, places]
 
 
 def _start(axes: Sequence[Axis]) -> Array:

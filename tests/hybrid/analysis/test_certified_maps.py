@@ -608,9 +608,16 @@ def test_bounds_of_straight_boundaries_hold_to_the_last_digit(force, shares, gap
         assert Fraction(low) <= share <= Fraction(high)
 
 
-def test_a_map_and_its_slice_pickle():
-    found = rod(["phi=0:pi", "mu=0:3"], {"phi_dot": 0}, gap=0.3)
+@pytest.mark.parametrize("name", ["rod", "arm"])
+def test_a_map_and_its_slice_read_the_same_after_pickling(name):
+    if name == "rod":
+        found = rod(["phi=0:pi", "mu=0:3"], {"phi_dot": 0}, gap=0.3)
+    else:
+        found = arm(["theta2=0.1:0.8", "mu=0.1:2"], gap=0.3)
     for item in (found, sliced(found, {"mu": 1.5})):
         arrived = pickle.loads(pickle.dumps(item))
         assert (arrived.axes, arrived.regions) == (item.axes, item.regions)
         np.testing.assert_array_equal(arrived.parts, item.parts)
+        middles, places = item.parts.mean(axis=-1), np.arange(len(item.parts))
+        for before, after in zip(item.at_points(middles, places), arrived.at_points(middles, places), strict=True):
+            np.testing.assert_array_equal(before, after)

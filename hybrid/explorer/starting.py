@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hybrid.dynamics import Dynamics
+    from hybrid.dynamics.equations import Terms
 
 __all__ = ["starting_pins"]
 
@@ -63,7 +64,11 @@ def _pins(dynamics: Dynamics, closed: tuple[str, ...], angle: float) -> dict[str
     """Pins with these contacts closed, or None where there is no such state, or another contact penetrates."""
     mechanism, rest = dynamics.mechanism, np.zeros(dynamics.n)
     guess = np.array([angle if name in mechanism.angles else 0.0 for name in mechanism.coordinates])
-    terms = dynamics.terms(guess, rest)
+    # a distance from the origin has no gradient there: independence is judged beside it, where no two lengths agree
+    beside = np.where(guess == 0.0, 1.0 / np.arange(1.0, dynamics.n + 1.0), guess)
+    terms = next((terms for q in (guess, beside) if _has_gradients(terms := dynamics.terms(q, rest))), None)
+    if terms is None:
+        return None
     gaps, rates, places, speeds = posture_rows(dynamics, terms, closed, guess, rest)
     sliding = next((name for name in dynamics.columns if name in closed or name not in dynamics.contacts), None)
     slips: list[Row] = []
@@ -81,6 +86,10 @@ def _pins(dynamics: Dynamics, closed: tuple[str, ...], angle: float) -> dict[str
     except (StateError, ComputationError):
         return None
     return pins if _is_outside(dynamics, state) else None
+
+
+def _has_gradients(terms: Terms) -> bool:
+    return all(bool(np.isfinite(rows).all()) for rows in (terms.W_N, terms.W_T, terms.J))
 
 
 def _is_outside(dynamics: Dynamics, state: State) -> bool:

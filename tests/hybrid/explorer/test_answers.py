@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import region_map, select, solve_state
+from hybrid import derive, region_map, select, solve_state
 from hybrid.analysis import Axis
+from hybrid.declaration.document import mechanism_from_toml
 from hybrid.errors import ComputationError, StateError
 from hybrid.explorer import Served, offline_page
 from hybrid.explorer.answers import Models, answers
@@ -39,6 +40,18 @@ def test_every_mechanism_of_the_catalogue_begins_where_a_verdict_is_defined(name
 @pytest.mark.parametrize(("name", "closed"), [("ladder_in_corner", 2), ("rod_on_incline", 1), ("rod_two_ends", 2)])
 def test_contacts_that_go_together_are_closed_at_first(name, closed):
     assert sum(pin.startswith("gap.") for pin in starting_pins(dynamics_of(name))) == closed
+
+
+@pytest.mark.parametrize("part", ['contact]]\nname = "wall"\ngap', 'constraint]]\nname = "wall"\nequation'])
+def test_a_bead_on_a_circle_round_the_origin_begins_on_the_circle(part):
+    # the distance from the origin has no gradient at x = z = 0, where no posture is either
+    dynamics = derive(mechanism_from_toml(
+        'name = "bead"\ncoordinates = ["x", "z"]\nparameters.R = 0.5\n[dynamics]\n'
+        'kinetic = "(x_dot**2 + z_dot**2)/2"\npotential = "9.81*z"\n'
+        f'[[{part} = "R - sqrt(x**2 + z**2)"\n'
+    ))  # fmt: skip
+    state = solve_state(dynamics, starting_pins(dynamics))
+    assert np.hypot(*state.q) == pytest.approx(0.5, rel=1e-12)
 
 
 def test_points_are_dragged_along_their_tangents():

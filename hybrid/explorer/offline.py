@@ -123,18 +123,20 @@ def _slider(
         size = float(own_values[name]) or 1.0
         ends = sorted([0.2 * size, 2.0 * size])
     own = float(own_values[name])
-    ends = [_admitted(dynamics, given, name, own, end) for end in ends]
+    ends = [_admitted(dynamics, pins, given, name, own, end) for end in ends]
     values = np.linspace(min(own, *ends), max(own, *ends), _VALUES)
     values[np.argmin(np.abs(values - own))] = own
     return name, values.tolist()
 
 
-def _admitted(dynamics: Dynamics, given: Mapping[str, str], name: str, own: float, end: float) -> float:
-    """An end of a slider; nearer to its own value where the declaration refuses it."""
+def _admitted(
+    dynamics: Dynamics, pins: Mapping[str, str], given: Mapping[str, str], name: str, own: float, end: float
+) -> float:
+    """An end of a slider; nearer to its own value where the declaration refuses it or the pins give no state."""
     for _ in range(_HALVINGS):
         try:
-            dynamics.at({**given, name: repr(end)})
-        except DeclarationError:
+            solve_state(dynamics, pins, parameters={**given, name: repr(end)})
+        except (DeclarationError, StateError, ComputationError):
             end = (own + end) / 2
         else:
             return end

@@ -22,6 +22,16 @@ ROD = mechanisms.path("rod_on_incline").read_text(encoding="utf-8")
 PINS = {"phi": "1.1", "phi_dot": "0.4", "slip.tip": "-1"}
 
 
+BEAD = """name = "bead"
+coordinates = ["x", "z"]
+parameters.R = 0.5
+[dynamics]
+kinetic = "(x_dot**2 + z_dot**2)/2"
+potential = "9.81*z"
+[[{} = "R - sqrt(x**2 + z**2)"
+"""
+
+
 def answered(kind, **details):
     """The parts of an answer, as a page reads them."""
     found = answers(Models(), Question(kind, ROD, **details))
@@ -45,11 +55,7 @@ def test_contacts_that_go_together_are_closed_at_first(name, closed):
 @pytest.mark.parametrize("part", ['contact]]\nname = "wall"\ngap', 'constraint]]\nname = "wall"\nequation'])
 def test_a_bead_on_a_circle_round_the_origin_begins_on_the_circle(part):
     # the distance from the origin has no gradient at x = z = 0, where no posture is either
-    dynamics = derive(mechanism_from_toml(
-        'name = "bead"\ncoordinates = ["x", "z"]\nparameters.R = 0.5\n[dynamics]\n'
-        'kinetic = "(x_dot**2 + z_dot**2)/2"\npotential = "9.81*z"\n'
-        f'[[{part} = "R - sqrt(x**2 + z**2)"\n'
-    ))  # fmt: skip
+    dynamics = derive(mechanism_from_toml(BEAD.format(part)))
     state = solve_state(dynamics, starting_pins(dynamics))
     assert np.hypot(*state.q) == pytest.approx(0.5, rel=1e-12)
 
@@ -206,6 +212,16 @@ def test_where_posture_changes_nothing_a_page_varies_what_is_pinned(name, pins, 
     labels = {region["label"] for found in tables["maps"] for region in found["regions"]}
     # the pressed block slides to either side and sticks nowhere in the middle of a cell; half of the balls are inside
     assert labels == ({"slide+", "slide-"} if name == "block_on_belt" else {"free", "penetrating"})
+
+
+def test_a_slider_goes_no_farther_than_the_pins_give_states(monkeypatch):
+    for constant, few in (("_CELLS", 4), ("_STATES", 3), ("_VALUES", 3)):
+        monkeypatch.setattr(f"hybrid.explorer.offline.{constant}", few)
+    text = BEAD.format('contact]]\nname = "wall"\ngap')
+    page = offline_page(Served("bead", text), pins={"x": "0.2", "z_dot": "0"})
+    tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
+    # x = 0.2 meets no circle of a radius below 0.2
+    assert tables["slider"] == "R" and 0.2 <= tables["values"][0] < 0.5 < tables["values"][-1]
 
 
 def test_a_mechanism_without_two_quantities_has_no_page():

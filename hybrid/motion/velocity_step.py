@@ -137,7 +137,7 @@ def velocity_step(
     P, support, doubt = (np.zeros(problem.n_rows), (), "") if found is None else found
     after = free + problem.G @ P
     touched = set()
-    slow = tolerances.velocity * sizes
+    slow = tolerances.velocity * (sizes + np.abs(problem.G) @ np.abs(P))
     for element in problem.elements:
         labels[element.name] = _label(element, P, after, slow, persists=element.name in persisting)
         if element.kind is ElementKind.CONTACT:

@@ -239,3 +239,40 @@ def test_a_step_is_the_same_in_any_unit_of_mass(k):
     motion = simulate(wedged, State([0, 0], [0, 0]), t_end=h, method="time-stepping", step=h)
     assert motion.termination is Termination.END_TIME
     assert np.abs(motion.v).max() < CLOSE * h
+
+
+TABLE = """
+name = "table"
+coordinates = ["x", "y", "phi"]
+[parameters]
+push = {push}
+[dynamics]
+kinetic = "10*(x_dot**2 + y_dot**2) + 1.5*phi_dot**2"
+potential = "196.2*y - push*(x - 0.2*sin(phi))"
+[[contact]]
+name = "left"
+gap = "y - 0.5*sin(phi) - 0.6*cos(phi)"
+tangent = "x - 0.5*cos(phi) + 0.6*sin(phi)"
+friction = "0.5"
+[[contact]]
+name = "right"
+gap = "y + 0.5*sin(phi) - 0.6*cos(phi)"
+tangent = "x + 0.5*cos(phi) + 0.6*sin(phi)"
+friction = "0.5"
+"""
+
+
+@pytest.mark.parametrize("step", [0.02, 0.01, 0.007, 1e-3])
+def test_legs_that_have_come_to_rest_stick_whatever_rounding_leaves_of_their_slip(step):
+    # 20 kg on two legs, friction 1/2: from 1 m/s at rest after 1/(9.81/2) s
+    table = derive(mechanism_from_toml(TABLE.format(push=0)))
+    motion = simulate(table, State([0, 0.6, 0], [1, 0, 0]), t_end=0.5, method="time-stepping", step=step)
+    assert [arc.mode.label for arc in motion.arcs] == ["left=slide+,right=slide+", "left=stick,right=stick"]
+    assert motion.arcs[1].knots[0] == pytest.approx(1 / 4.905, abs=1.01 * step)
+
+
+@pytest.mark.parametrize(("excess", "label"), [(1e-6, "left=slide+,right=slide+"), (-1e-6, "left=stick,right=stick")])
+def test_legs_slip_where_a_push_is_hardly_more_than_their_friction(excess, label):
+    table = derive(mechanism_from_toml(TABLE.format(push=98.1 * (1 + excess))))
+    motion = simulate(table, State([0, 0.6, 0], [0, 0, 0]), t_end=0.1, method="time-stepping", step=H)
+    assert [arc.mode.label for arc in motion.arcs] == [label]

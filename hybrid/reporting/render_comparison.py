@@ -222,12 +222,18 @@ def comparison_view(report: ComparisonReport) -> dict[str, Any]:
     state = record["state"]
     speeds = [abs(value) for row in record["rows"] for value in row["v_after"].values()]
     size = max([*speeds, *(abs(value) for value in state["v"].values())], default=0.0)
+    units = mechanism.units()
     return {
         "r": record,
         "title": mechanism.title or mechanism.name,
         "lead": _LEADS[found.verdict],
         "pairs": list(zip(state["q"].items(), state["v"].items(), strict=True)),
-        "units": report.dynamics.mechanism.units(),
+        "units": units,
+        "contact_units": {
+            name: history_units(report.dynamics, name, has_mode=False) for name in report.dynamics.contacts
+        },
+        # forces have a unit where the energies are in joules
+        "energy": "J" if any((*units.forces.values(), *units.tangential_forces.values())) else "",
         "contacts": list(dict.fromkeys(name for row in record["rows"] for name in row["gap_dot_after"])),
         "velocities": list(mechanism.velocities),
         "runs": [row for row in record["rows"] if row["stiffness"]],

@@ -13,6 +13,7 @@ import mechanisms
 from hybrid import derive, solve_state
 from hybrid.analysis.comparison.table import compare
 from hybrid.cli import main
+from hybrid.declaration import mechanism_from_toml
 from hybrid.reporting import build_comparison, comparison_record, render_comparison_html, render_comparison_markdown
 from hybrid.reporting.histories import history_panels, history_units, plot_convergence, plot_panel
 
@@ -224,3 +225,16 @@ def test_horizontal_axes_have_their_units():
     assert plot_convergence(ladder).axes[0].get_xlabel() == "stiffness $K$"
     assert plot_convergence(ladder, unit="kg/s^2").axes[0].get_xlabel() == "stiffness $K$ (kg/s^2)"
     assert history_units(rod, "tip", has_mode=False)["impulse_N"] == "N s"
+
+
+def test_tables_have_the_units_of_a_state_and_none_where_none_are_declared(reports):
+    text = render_comparison_markdown(reports["IMPACT"])
+    assert "| normal velocity (m/s) | slip (m/s) | normal impulse (N s) | friction impulse (N s) |" in text
+    assert "| change of energy (J) |" in text
+    bare = derive(mechanism_from_toml(
+        'name = "bare"\ncoordinates = ["y"]\n[dynamics]\nkinetic = "y_dot**2/2"\npotential = "9.81*y"\n'
+        '[[contact]]\nname = "floor"\ngap = "y"\n'
+    ))  # fmt: skip
+    text = render_comparison_markdown(build_comparison(bare, solve_state(bare, {"y_dot": -1}), stiffness=(1e6,)))
+    assert "| normal velocity | slip | normal impulse | friction impulse |" in text
+    assert "| change of energy |" in text

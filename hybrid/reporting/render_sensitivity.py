@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from hybrid.analysis.maps.axes import quantities_with_units
 from hybrid.arguments import checks_arguments
+from hybrid.declaration.unit_names import product, read_unit, unit_text
 from hybrid.reporting.figures import Style, StyleName, new_figure, settings
 from hybrid.reporting.page import page_html, page_markdown, picture_html
 from hybrid.reporting.records import plain
-from hybrid.reporting.symbols import heading, symbol_mathtext
+from hybrid.reporting.symbols import heading, symbol_mathtext, with_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,7 +189,7 @@ def plot_tornado(report: SensitivityReport, *, style: StyleName = "screen") -> F
         axes.barh(places, values, height=0.62, color=[_COLOURS[value < 0] for value in values])
         axes.axvline(0.0, color="0.2", linewidth=0.8)
         axes.set_yticks(places, [_label(report, name) for name, _ in bars])
-        axes.set_xlabel("change when each grows by 1 % of its absolute value")
+        axes.set_xlabel(_wrapped(f"change of {_measured(report)}\nwhen each grows by 1 % of its absolute value", look))
         axes.margins(x=0.08)
         if not any(values):
             axes.set_xlim(-1.0, 1.0)  # nothing changes, whatever the scale
@@ -197,6 +199,20 @@ def plot_tornado(report: SensitivityReport, *, style: StyleName = "screen") -> F
 def _label(report: SensitivityReport, name: str) -> str:
     own = symbol_mathtext(name)
     return own if report.base[name] else f"{own} (by {SHARE:g})"
+
+
+def _measured(report: SensitivityReport) -> str:
+    """The functional in words, with its unit where its parts are quantities that have one."""
+    found, known = report.sensitivity.functional, quantities_with_units(report.trajectory.dynamics)
+    parts = {}
+    if found.integrand != "0":
+        own, time = known.get(found.integrand, ""), known["t"]
+        unit = unit_text(product(read_unit(own), read_unit(time), 1), pure="") if own and time else ""
+        parts[f"the integral of {found.integrand}"] = unit
+    if found.terminal != "0":
+        parts[f"{found.terminal} at the end"] = known.get(found.terminal, "")
+    units = set(parts.values())
+    return with_unit(" plus ".join(parts), units.pop() if len(units) == 1 else "")
 
 
 def _wrapped(text: str, look: Style) -> str:

@@ -1,6 +1,7 @@
 """``painleve sensitivity``: the gradient, its check, refusals as answers, bad input, and what it writes."""
 
 import json
+import re
 
 import pytest
 
@@ -98,6 +99,23 @@ def test_a_refusal_is_an_answer(capsys):
 def test_bad_input(capsys, arguments, known):
     assert main([*CARTS, *arguments, "--law=newton"]) == 2
     assert known in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("functional", "words"),
+    [
+        (["--terminal=q1"], "change of q1 at the end (m)"),
+        (["--functional=q1_dot"], "change of the integral of q1_dot (m)"),  # m/s over s
+        (["--functional=q1_dot", "--terminal=q2"], "change of the integral of q1_dot plus q2 at the end (m)"),
+        (["--functional=q1", "--terminal=q2"], "change of the integral of q1 plus q2 at the end"),
+        (["--functional=q1_dot**2"], "change of the integral of q1_dot**2"),
+    ],
+)
+def test_the_axis_of_a_plot_says_what_changes(functional, words, tmp_path):
+    plot = tmp_path / "tornado.svg"
+    assert main([*CARTS, *functional, "--wrt=k1", "--law=newton", "--no-check", f"--plot={plot}"]) == 0
+    lines = re.findall(r"<!-- (.*?) -->", plot.read_text(encoding="utf-8"), re.DOTALL)
+    assert f"{words}\nwhen each grows by 1 % of its absolute value" in "\n".join(lines)
 
 
 def test_pages_and_plot(capsys, tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from hybrid.arguments import checks_arguments
 from hybrid.reporting.figures import Style, StyleName, new_figure, place_legend, settings
 from hybrid.reporting.regions import line_styles
 from hybrid.reporting.symbols import as_written, heading, with_unit
-from hybrid.tolerances import NOTHING
+from hybrid.tolerances import LEAST, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from hybrid.contact import Selection
+    from hybrid.contact.branches import Branch
 
 __all__ = ["FrictionCone", "friction_cones", "plot_cones"]
 
@@ -45,6 +46,8 @@ class FrictionCone:
         In space the second component is the magnitude of the friction force; a bilateral contact has two cones.
     forces : mapping of str to (float, float)
         Tangential and normal force, by the mode that has them.
+    sets : frozenset of str
+        Modes that have other forces, too: one of a set is shown.
     """
 
     contact: str
@@ -54,6 +57,7 @@ class FrictionCone:
     is_spatial: bool
     is_bilateral: bool
     forces: Mapping[str, tuple[float, float]]
+    sets: frozenset[str] = frozenset()
 
 
 @checks_arguments
@@ -87,7 +91,8 @@ def friction_cones(selection: Selection) -> tuple[FrictionCone, ...]:
         static = max(friction, float(np.max(element.static_friction)))
         if element.kind is ElementKind.ELEMENT or not element.tangential or static <= 0.0:
             continue
-        forces = {}
+        forces: dict[str, tuple[float, float]] = {}
+        sets: set[str] = set()
         for number, branch in enumerate(selection.branches, start=1):
             dragging = branch.lambda_T.get(element.name, (0.0,))
             tangential = float(np.linalg.norm(dragging)) if len(dragging) > 1 else float(dragging[0])
@@ -95,10 +100,24 @@ def friction_cones(selection: Selection) -> tuple[FrictionCone, ...]:
             word = label.value if label is not None else ""
             key = f"{number}: {word}" if len(selection.branches) > 1 else word
             forces[key] = (tangential, float(branch.lambda_N.get(element.name, 0.0)))
+            sets |= {key} if _is_one_of_a_set(branch, element.name) else set()
         direction = None if element.direction is None else tuple(float(np.max(part)) for part in element.direction)
         is_spatial, is_bilateral = len(element.tangential) > 1, element.kind is ElementKind.BILATERAL
-        found.append(FrictionCone(element.name, friction, static, direction, is_spatial, is_bilateral, forces))
+        kinds = is_spatial, is_bilateral
+        found.append(FrictionCone(element.name, friction, static, direction, *kinds, forces, frozenset(sets)))
     return tuple(found)
+
+
+def _is_one_of_a_set(branch: Branch, contact: str) -> bool:
+    """Whether a contact has other forces in the same mode, with the same accelerations."""
+    found = branch.force_set
+    if found is None:
+        return False
+    own = [name.split(".")[1] == contact for name in found.names]
+    size = np.max(np.abs(found.vertices), initial=LEAST)
+    kernel = np.array(found.kernel, dtype=float).reshape(-1, len(own))
+    ways = np.vstack([(found.vertices - found.vertices[:1]) / size, found.rays, kernel])
+    return bool((np.abs(ways[:, own]) > NOTHING).any())
 
 
 @checks_arguments
@@ -149,6 +168,11 @@ def plot_cones(
             if len(cones) > 1:
                 # below the cone there is room in every style
                 axes.text(0.97, 0.08, as_written(cone.contact), transform=axes.transAxes, ha="right")
+            if cone.sets:
+                words = "one force\nof a set"
+                if len(cone.forces) > 1:
+                    words = f"{', '.join(sorted(key.partition(':')[0] for key in cone.sets))}: {words}"
+                axes.text(0.03, 0.08, words, transform=axes.transAxes, fontsize=look.note)
         for spare in panels[len(cones) :]:
             spare.set_axis_off()
         if title:

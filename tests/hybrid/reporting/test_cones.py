@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from hybrid import select, solve_state
+from hybrid import derive, select, solve_state
 from hybrid.cli import main
+from hybrid.declaration import mechanism_from_toml
 from hybrid.reporting import friction_cones, plot_cones
 from tests.catalogue import dynamics_of
 
@@ -100,3 +101,35 @@ def test_the_command_draws_them_or_says_that_there_are_none(tmp_path, capsys):
     assert f"Drawn in {file}." in capsys.readouterr().out.replace("\n", "")
     assert main(["verdict", "bouncing_ball", f"--plot={tmp_path / 'ball.svg'}"]) == 2
     assert "has friction" in capsys.readouterr().err
+
+
+TABLE = """
+name = "table"
+coordinates = ["x", "y", "phi"]
+[dynamics]
+kinetic = "10*(x_dot**2 + y_dot**2) + 1.5*phi_dot**2"
+potential = "196.2*y - 50*x"
+[[contact]]
+name = "left"
+gap = "y - 0.5*sin(phi) - 0.6*cos(phi)"
+tangent = "x - 0.5*cos(phi) + 0.6*sin(phi)"
+friction = "{left}"
+[[contact]]
+name = "right"
+gap = "y + 0.5*sin(phi) - 0.6*cos(phi)"
+tangent = "x + 0.5*cos(phi) + 0.6*sin(phi)"
+friction = "0.5"
+"""
+
+
+@pytest.mark.parametrize(("left", "is_set"), [(0.5, True), (0.0, False)])
+def test_where_legs_may_share_a_push_in_many_ways_the_panels_say_so(left, is_set):
+    # two rough legs bear 50 N in any shares up to half their loads of 68.1 N and 128.1 N; one alone bears all of it
+    table = derive(mechanism_from_toml(TABLE.format(left=left)))
+    selection = select(table, solve_state(table, {"x": 0, "y": 0.6, "phi": 0, "x_dot": 0, "y_dot": 0, "phi_dot": 0}))
+    found = friction_cones(selection)
+    assert [(cone.contact, bool(cone.sets)) for cone in found] == (
+        [("left", True), ("right", True)] if is_set else [("right", False)]
+    )
+    words = [text.get_text() for axes in plot_cones(found).axes for text in axes.texts]
+    assert words.count("one force\nof a set") == (2 if is_set else 0)

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.reporting.figures import Style, StyleName, new_figure, place_legend, settings
+from hybrid.reporting.figures import Style, StyleName, legend_width, new_figure, place_legend, settings
 from hybrid.reporting.regions import line_styles
 from hybrid.reporting.symbols import as_written, heading, with_unit
 from hybrid.tolerances import LEAST, NOTHING
@@ -160,7 +160,7 @@ def plot_cones(
         columns = min(len(cones), max(1, int(look.width / _EACH)))
         rows = -(-len(cones) // columns)
         width = look.width if columns > 1 or look.is_narrow else 0.7 * look.width
-        each = max(_height(cone, width / columns - _BESIDE) for cone in cones)
+        each = max(_height(cone, width / columns - _BESIDE - _legend(cone, look)) for cone in cones)
         figure = new_figure(style, height=rows * (each + _LABELS) + (0.4 if title else 0.0), width=width)
         panels = figure.subplots(rows, columns, squeeze=False).ravel().tolist()
         for axes, cone in zip(panels, cones, strict=False):
@@ -182,6 +182,11 @@ def plot_cones(
 
 def _opening(cone: FrictionCone) -> float:
     return max(cone.static_friction, _NARROWEST)
+
+
+def _legend(cone: FrictionCone, look: Style) -> float:
+    """Width of the legend beside a panel, in inches."""
+    return 0.0 if look.is_narrow or not cone.forces else legend_width(list(cone.forces), look)
 
 
 def _height(cone: FrictionCone, width: float) -> float:

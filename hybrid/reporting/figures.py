@@ -31,6 +31,7 @@ __all__ = [
     "Style",
     "StyleName",
     "figure_svg",
+    "legend_width",
     "new_figure",
     "place_legend",
     "save_figure",
@@ -139,10 +140,7 @@ def place_legend(
     if not style.is_narrow:
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **words)
         return
-    # a command of mathtext is one letter or an accent
-    letters = max(len(re.sub(r"[${}_^]", "", re.sub(r"\\[a-z]+", "x", text))) for text in shown)
-    room = style.width - _BESIDE
-    columns = int(room / ((letters * _LETTER + _HANDLE) * style.size / _POINTS))
+    columns = int((style.width - _BESIDE) / legend_width(shown, style))
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
@@ -152,6 +150,24 @@ def place_legend(
         handlelength=2.2,
         **words,
     )
+
+
+def legend_width(labels: Sequence[str], style: Style) -> float:
+    """The width of a legend's column, in inches, about.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        At least one.
+    style : Style
+
+    Returns
+    -------
+    float
+    """
+    # a command of mathtext is one letter or an accent
+    letters = max(len(re.sub(r"[${}_^]", "", re.sub(r"\\[a-z]+", "x", text))) for text in labels)
+    return (letters * _LETTER + _HANDLE) * style.size / _POINTS
 
 
 def style_of(figure: Figure) -> StyleName:

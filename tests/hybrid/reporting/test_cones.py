@@ -133,3 +133,13 @@ def test_where_legs_may_share_a_push_in_many_ways_the_panels_say_so(left, is_set
     )
     words = [text.get_text() for axes in plot_cones(found).axes for text in axes.texts]
     assert words.count("one force\nof a set") == (2 if is_set else 0)
+
+
+def test_the_title_stands_close_above_panels_with_legends_beside_them():
+    table = derive(mechanism_from_toml(TABLE.format(left=0.5)))
+    selection = select(table, solve_state(table, {"x": 0, "y": 0.6, "phi": 0, "x_dot": 0, "y_dot": 0, "phi_dot": 0}))
+    figure = plot_cones(friction_cones(selection), title="A table")
+    figure.draw_without_rendering()
+    title = figure._suptitle.get_window_extent().y0
+    above = [(title - axes.get_window_extent().y1) / figure.dpi for axes in figure.axes]
+    assert 0.0 < min(above) <= max(above) < 0.5  # inches: room for two lines of a longer title

@@ -337,8 +337,8 @@ def _legend(
     handles: list[Any] = []
     for number, region in enumerate(found, start=1):
         # a frame, or a white region had no handle
-        edge, width = (region.fill.ink, 0.0) if region.fill.hatch else ("0.5", 0.4)
-        handle = Patch(facecolor=region.fill.colour, edgecolor=edge, linewidth=width, hatch=region.fill.hatch)
+        edge = region.fill.ink if region.fill.hatch else "0.5"
+        handle = Patch(facecolor=region.fill.colour, edgecolor=edge, linewidth=0.4, hatch=region.fill.hatch)
         name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
         handle.set_label(f"{name}  {share(region)}")
         handles.append(handle)

@@ -6,6 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from hybrid import simulate, solve_state
 from hybrid.analysis import Axis, region_map
@@ -73,6 +74,16 @@ def test_legend_gives_the_area_of_every_region():
         [entry] = [text for text in entries if re.match(rf"{name}( \(\w+\))?  ", text)]
         assert entry.endswith(f"{100 * fraction:.1f} %")
     assert entries[-1] == "the state"
+
+
+def test_every_patch_of_the_legend_is_framed_a_hatched_one_in_the_colour_of_its_lines():
+    # a white patch that shows some dots of its hatching only would seem to be a symbol that is cut off
+    legend = plot_map(rod_map(), units=UNITS).legends[0]
+    fills = [region.fill for region in regions(rod_map())]
+    assert any(fill.hatch for fill in fills)
+    for patch, fill in zip(legend.get_patches(), fills, strict=True):
+        assert patch.get_linewidth() > 0.0
+        assert to_hex(patch.get_edgecolor()) == to_hex(fill.ink if fill.hatch else "0.5")
 
 
 def test_every_pixel_inside_a_plain_region_has_the_colour_of_the_legend(tmp_path):

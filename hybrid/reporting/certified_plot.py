@@ -11,11 +11,11 @@ import attrs
 import numpy as np
 
 from hybrid.errors import StateError
-from hybrid.reporting.plot import drawn_map
-from hybrid.reporting.regions import Region
+from hybrid.reporting.plot import plot_map
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from hybrid.analysis import Boundary, CertifiedMap, RegionMap
 
@@ -100,14 +100,14 @@ def plot_certified_map(
     matplotlib Figure
     """
     known = certified.units if units is None else units
-    cells = attrs.evolve(rastered(certified), boundaries=tuple(boundaries))
+    drawn = attrs.evolve(rastered(certified), boundaries=tuple(boundaries))
 
-    def proved(region: Region) -> str:
-        names = [cells.regions[number] for number in np.unique(cells.region[region.cells])]
+    def proved(cells: NDArray[np.bool_]) -> str:
+        names = [drawn.regions[number] for number in np.unique(drawn.region[cells])]
         bounds = np.array([certified.regions.get(name, (0.0, 0.0)) for name in names])
         return _percents(*np.minimum(1.0, bounds.sum(axis=0)).tolist())
 
-    return drawn_map(cells, proved, units=known, title=title)
+    return plot_map(drawn, units=known, title=title, share=proved)
 
 
 def _percents(low: float, high: float) -> str:

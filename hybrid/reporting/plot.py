@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hybrid.analysis import Axis, RegionMap
     from hybrid.motion import Trajectory
 
-__all__ = ["draw_over", "drawn_map", "fill_cells", "finish", "plot_map"]
+__all__ = ["draw_over", "fill_cells", "finish", "plot_map"]
 
 
 _DOTS = (0, (1.2, 1.4))
@@ -107,6 +107,7 @@ def plot_map(
     title: str = "",
     motion: Trajectory | None = None,
     style: StyleName = "screen",
+    share: Callable[[NDArray[np.bool_]], str] | None = None,
 ) -> Figure:
     """A region map as a figure.
 
@@ -125,6 +126,8 @@ def plot_map(
         which the motion need not keep.
     style : {"screen", "page", "single", "double"}, optional
         For a window, a page, or a column of a journal.
+    share : callable, optional
+        What the legend says of the cells of a region, an array of bool, (n0, n1), in place of their area.
 
     Returns
     -------
@@ -142,34 +145,6 @@ def plot_map(
     >>> figure.axes[0].get_xlabel()
     '$\\\\varphi$  (rad)'
     """
-    shown: dict[str, Any] = {"state": state, "units": units, "title": title, "motion": motion, "style": style}
-    return drawn_map(region_map, lambda region: _percent(region.fraction), **shown)
-
-
-def drawn_map(
-    region_map: RegionMap,
-    share: Callable[[Region], str],
-    *,
-    state: tuple[float, float] | None = None,
-    units: Mapping[str, str] | None = None,
-    title: str = "",
-    motion: Trajectory | None = None,
-    style: StyleName = "screen",
-) -> Figure:
-    """A map as a figure, with what its legend shall say about the share of a region.
-
-    Parameters
-    ----------
-    region_map : RegionMap
-    share : callable
-        The words after the name of a region.
-    state, units, title, motion, style
-        As :func:`plot_map` has them.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
     with settings(style) as look:
         found = regions(region_map)
         figure = new_figure(style, height=min(_HEIGHT, 0.85 * look.width))
@@ -186,7 +161,7 @@ def drawn_map(
         finish(axes, first, second, region_map.units if units is None else units)
         if len(found) > _CROWDED:
             _number(axes, found, first, second, look.note)
-        room = _legend(figure, found, share, marks, look)
+        room = _legend(figure, found, share or _percent, marks, look)
         if title:
             axes.set_title(heading(title, inches=room, size=look.heading), fontsize=look.heading)
     return figure
@@ -329,7 +304,11 @@ def _holds(axis: Axis, value: float) -> bool:
 
 
 def _legend(
-    figure: Figure, found: tuple[Region, ...], share: Callable[[Region], str], marks: Sequence[Line2D], look: Style
+    figure: Figure,
+    found: tuple[Region, ...],
+    share: Callable[[NDArray[np.bool_]], str],
+    marks: Sequence[Line2D],
+    look: Style,
 ) -> float:
     """Draw the legend; the width that it leaves to the map, in inches."""
     from matplotlib.patches import Patch
@@ -340,7 +319,7 @@ def _legend(
         edge = region.fill.ink if region.fill.hatch else "0.5"
         handle = Patch(facecolor=region.fill.colour, edgecolor=edge, linewidth=0.4, hatch=region.fill.hatch)
         name = f"{number}  {region.label}" if len(found) > _CROWDED else f"\u200b{region.label}"
-        handle.set_label(f"{name}  {share(region)}")
+        handle.set_label(f"{name}  {share(region.cells)}")
         handles.append(handle)
     handles += marks
     longest = max(len(handle.get_label()) for handle in handles)
@@ -356,7 +335,7 @@ def _legend(
     return look.width - _LABELS
 
 
-def _percent(fraction: float) -> str:
+def _percent(cells: NDArray[np.bool_]) -> str:
     """An area in percent to one digit, and never 0 where there is some."""
-    percent = 100 * fraction
+    percent = 100 * float(cells.mean())
     return f"{percent:.1f} %" if percent >= 0.05 else "< 0.1 %"

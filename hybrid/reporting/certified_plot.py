@@ -39,7 +39,7 @@ def rastered(certified: CertifiedMap, *, cells: int = _CELLS) -> RegionMap:
     Returns
     -------
     RegionMap
-        Margins are NaN: it stands for a picture.
+        Without margins and fractions: it stands for a picture.
     """
     from hybrid.analysis import RegionMap
     from hybrid.contact import CellVerdict
@@ -59,20 +59,17 @@ def rastered(certified: CertifiedMap, *, cells: int = _CELLS) -> RegionMap:
     names = [name for name in certified.regions if name != _UNDECIDED]
     labels = sorted({label for name in names for label in _labels(name)})
     modes = np.array([*(sum(1 << labels.index(label) for label in _labels(name)) for name in names), 0], np.uint64)
-    verdict = np.array([CellVerdict[_verdict(name)] for name in (*names, _UNDECIDED)], dtype=np.uint8)[number]
-    found, counts = np.unique(verdict, return_counts=True)
+    verdicts = np.array([CellVerdict[_verdict(name)] for name in (*names, _UNDECIDED)], dtype=np.uint8)
     return RegionMap(
         axes=(first, second),
-        verdict=verdict,
+        verdict=verdicts[number],
         modes=modes[number],
         labels=tuple(labels),
         margin=np.full((cells, cells), math.nan),
         region=np.where(number < 0, len(names), number).astype(np.uint16),
         regions=(*names, _UNDECIDED),
-        verdict_fractions={
-            CellVerdict(int(code)).name: float(count / verdict.size) for code, count in zip(found, counts, strict=True)
-        },
-        mode_fractions={name: sum(bounds) / 2 for name, bounds in certified.regions.items()},
+        verdict_fractions={},
+        mode_fractions={},
         branch=certified.branch,
     )
 

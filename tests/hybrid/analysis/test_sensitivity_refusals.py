@@ -27,7 +27,7 @@ from hybrid import (
 from hybrid.analysis.sensitivities import differences
 from hybrid.contact import AbstractImpactLaw, NewtonImpact
 from hybrid.contact.impacts.impact import Impulses
-from hybrid.motion import Prefer, Settings
+from hybrid.motion import Penalty, Prefer, Settings
 from tests.catalogue import dynamics_of
 
 
@@ -161,6 +161,15 @@ def test_a_paradox_at_the_end():
     found = refusal_of(motion, Functional("x"), ["mu"])
     assert found.t == 0.0
     assert "no contact mode is consistent" in found.reason
+
+
+def test_an_impact_without_collision_between_two_arcs():
+    # Glocker 1995, section 5.3.4: a slide into the singular point
+    rod, changed = dynamics_of("rod_on_incline"), {"g": 10, "mu": 5 / 3}
+    start = solve_state(rod, {"phi": np.radians(31), "phi_dot": 0, "x_dot": -30}, parameters=changed)
+    motion = simulate(rod, start, t_end=1, parameters=changed, rule=Penalty(), law=NewtonImpact())
+    found = refusal_of(motion, Functional(terminal="x"), ["mu"])
+    assert found.t == pytest.approx(0.8145497, abs=1e-6) and "impact without collision" in found.reason
 
 
 def test_a_choice_between_several_motions():

@@ -355,7 +355,7 @@ class AbstractMotion:
         return rank is not None and rank.is_full
 
 
-NAMED_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
+_NAMED_BY_MODES = (EventKind.DETACHMENT, EventKind.SLIP_START)
 """Kinds of events that the modes before and after tell from each other, whichever guards have fired."""
 _PENDING = 8  # events at one instant: an impact, the accumulation it completes, a choice
 _JUMPS = (EventKind.IMPACT, EventKind.PASSAGE, EventKind.ACCUMULATION)
@@ -363,7 +363,7 @@ LASTING = (*_JUMPS, EventKind.WATCH)
 """Kinds of events that are kept where the mode stays."""
 
 
-def _named_by_modes(event: Event, after: Mode | None) -> Event:
+def named_by_modes(event: Event, after: Mode | None) -> Event:
     """The event with its word and force elements as the modes before and after it tell.
 
     Where contact forces are not unique, the guards of all contacts that share them fire together. At a jump of a
@@ -381,7 +381,7 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     Event
         The same one where the modes tell nothing more.
     """
-    if event.kind not in NAMED_BY_MODES or event.mode_before is None or after is None:
+    if event.kind not in _NAMED_BY_MODES or event.mode_before is None or after is None:
         return event
     before = event.mode_before
     own, others = ([name for name in event.elements if (name in before) is is_own] for is_own in (True, False))
@@ -389,7 +389,7 @@ def _named_by_modes(event: Event, after: Mode | None) -> Event:
     leaves = any(after[name] is ContactMode.FREE for name in changed)
     if not leaves and (not changed or (len(own) < 2 and len(event.guards) < 2)):
         return event
-    return attrs.evolve(event, elements=(*changed, *others), kind=NAMED_BY_MODES[0 if leaves else 1])
+    return attrs.evolve(event, elements=(*changed, *others), kind=_NAMED_BY_MODES[0 if leaves else 1])
 
 
 def complete(
@@ -425,7 +425,7 @@ def complete(
         if event.mode_after is not None or not (event.t == t or event.kind is EventKind.ACCUMULATION):
             continue
         at = events.index(event)
-        known = _named_by_modes(event, after)
+        known = named_by_modes(event, after)
         jumps = any(later.kind in _JUMPS for later in events[at + 1 :])
         if after is not None and known.mode_before is not None and known.guards and not jumps:
             check_exit(dynamics, known.mode_before, known.guards, after, t=known.t)

@@ -11,7 +11,7 @@ from hybrid.contact.activity import Activity
 from hybrid.contact.batches import CellTable, CellVerdict, decide_together
 from hybrid.contact.conditions import all_tied
 from hybrid.contact.guards import GuardKind
-from hybrid.contact.modes import ContactMode, Mode
+from hybrid.contact.modes import Mode
 from hybrid.contact.problem import pose
 from hybrid.contact.table import not_negative, rows_of
 from hybrid.declaration.names import TIME
@@ -19,8 +19,8 @@ from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
 from hybrid.motion.flow import check_exit
-from hybrid.motion.recorded import LASTING, NAMED_BY_MODES, EventKind, Termination
-from hybrid.motion.together.fleet import KIND_NUMBERS, NOWHERE, Stage
+from hybrid.motion.recorded import LASTING, Event, EventKind, Termination, named_by_modes
+from hybrid.motion.together.fleet import KIND_NUMBERS, KINDS, NOWHERE, Stage, distinct_columns
 from hybrid.motion.together.holding import settled
 from hybrid.motion.together.stepping import enter
 from hybrid.motion.together.ties import ended_modes, modes_of_ties, zeros_at_start
@@ -196,34 +196,23 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
 
 
 def _named(fleet: Fleet, lanes: Lanes, number: int) -> NDArray[np.intp]:
-    """Numbers of the kinds of events, as :func:`~hybrid.motion.recorded.complete` names them by the modes."""
+    """Numbers of the kinds of events as modes tell them; where guards have ended a mode, the next one is its exit."""
     kinds = fleet.pending[lanes].copy()
-    if number == NOWHERE:
-        return kinds
-    after = fleet.modes[number]
-    is_named = np.isin(kinds, [KIND_NUMBERS[kind] for kind in NAMED_BY_MODES]) & (fleet.mode[lanes] != NOWHERE)
-    for place in np.flatnonzero(is_named).tolist():
-        before, guards = fleet.modes[fleet.mode[lanes[place]]], fleet.guard_sets[fleet.fired[lanes[place]]]
-        names = {guard.element for guard in guards}
-        changed = [name for name in names if before[name] is not after[name]]
-        leaves = any(after[name] is ContactMode.FREE for name in changed)
-        if leaves or (changed and len(names) > 1):
-            kinds[place] = KIND_NUMBERS[NAMED_BY_MODES[0 if leaves else 1]]
+    places = np.flatnonzero(~np.isin(kinds, (NOWHERE, KIND_NUMBERS[EventKind.IMPACT])) & (number != NOWHERE))
+    own = lanes[places]
+    ends = np.stack([fleet.mode[own], fleet.fired[own]])
+    for (mode, fired), here in distinct_columns(ends, max(len(fleet.modes), len(fleet.guard_sets))):
+        lane, before, guards = own[here][0], fleet.modes[mode], fleet.guard_sets[fired]
+        elements, (q, v) = tuple(dict.fromkeys(guard.element for guard in guards)), np.split(fleet.y[:, lane], 2)
+        kind, t = KINDS[fleet.pending[lane]], float(fleet.t[lane])
+        known = named_by_modes(Event(t, kind, elements, before, None, q, v, v, guards=guards), fleet.modes[number])
+        check_exit(fleet.dynamics, before, guards, fleet.modes[number], t=t)
+        kinds[places[here]] = KIND_NUMBERS[known.kind]
     return kinds
-
-
-def _check_exits(fleet: Fleet, lanes: Lanes, number: int) -> None:
-    """The mode is an exit of every mode that has ended by its guards, and not in an impact."""
-    own = lanes[~np.isin(fleet.pending[lanes], (NOWHERE, KIND_NUMBERS[EventKind.IMPACT])) & (number != NOWHERE)]
-    _, first = np.unique(np.stack([fleet.mode[own], fleet.fired[own]]), axis=1, return_index=True)
-    for lane in own[first].tolist():
-        before, guards = fleet.modes[fleet.mode[lane]], fleet.guard_sets[fleet.fired[lane]]
-        check_exit(fleet.dynamics, before, guards, fleet.modes[number], t=float(fleet.t[lane]))
 
 
 def _complete(fleet: Fleet, lanes: Lanes, number: int) -> None:
     """Record the events that led to a mode, but for those that changed nothing."""
-    _check_exits(fleet, lanes, number)
     before, kinds = fleet.mode[lanes], _named(fleet, lanes, number)
     lasting = np.isin(kinds, [KIND_NUMBERS[kind] for kind in LASTING])
     recorded = (kinds != NOWHERE) & (lasting | (before != number) | (number == NOWHERE))

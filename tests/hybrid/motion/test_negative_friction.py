@@ -18,8 +18,10 @@ from hybrid import (
     build_automaton,
     derive,
     ensemble,
+    mechanism_from_toml,
     sensitivity,
     simulate,
+    solve_state,
 )
 from hybrid.analysis import ensemble_columns
 from hybrid.analysis.ensemble_chunks import FEW
@@ -138,3 +140,51 @@ def test_friction_that_stays_positive_is_followed():
     # m x'' = -(2 - x) with m = 2: x = 2 - 2 cosh(t/sqrt 2) + sqrt 2 sinh(t/sqrt 2), at rest where tanh = 1/sqrt 2
     assert motion.termination is Termination.END_TIME
     assert motion.q[0] == pytest.approx(2 - 2**0.5, abs=1e-8)
+
+
+LANDED = """
+name = "m"
+coordinates = ["x", "y", "phi"]
+[parameters]
+F=1.026
+ta=0.468
+tb=1.06
+kx=2.905
+m=0.603
+g=9.81
+e=0
+mu=0.089
+mub=0.428
+A=0.018
+w=5.21
+l=0.633
+[dynamics]
+kinetic = "m*(x_dot**2+y_dot**2)/2+m*l**2*phi_dot**2/6"
+potential = "m*g*y + kx*x**2/2"
+[forces]
+x = "F*(1+sign(t-ta))/2"
+phi = "F/5*(sign(t-ta)-sign(t-tb))/2"
+[[contact]]
+name = "left"
+gap = "y-l*sin(phi)-A*sin(w*t)"
+tangent = "x-l*cos(phi)"
+friction = "(mu)*max(0,1-t)"
+restitution = "e"
+[[contact]]
+name = "right"
+gap = "y+l*sin(phi)-A*sin(w*t)"
+tangent = "x+l*cos(phi)"
+friction = "(mub)*(1+0.5*sin(5*x))"
+restitution = "e"
+"""
+
+
+def test_a_friction_that_reaches_zero_as_a_cone_is_left_is_not_negative():
+    rod = derive(mechanism_from_toml(LANDED))
+    pins = {"x": 0, "phi": 0.049, "y": 0.177, "x_dot": 0.284, "y_dot": 0.201, "phi_dot": 0.284}
+    motion = simulate(rod, solve_state(rod, pins), t_end=1.37, law=NewtonImpact())
+    landed = motion.events[1]
+    assert motion.termination is Termination.END_TIME and landed.t < 0.3
+    # it stands on the moving floor: the right foot alone holds the load of at most 1 N by a friction of at most 1.2 N
+    expected = [landed.q[0], 0.018 * math.sin(5.21 * 1.37), 0.0]
+    np.testing.assert_allclose(motion.q, expected, atol=1e-10)  # a second of steps with errors of 1e-12

@@ -5,7 +5,8 @@ Where expressions jump or have a kink, as at the zeros of the arguments of ``sig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -203,12 +204,13 @@ class Partials:
     ----------
     parameters : tuple of str
         The parameters with respect to which derivatives were compiled.
-    switches : Switches
-        Where the equations jump or have a kink.
+    switches_while : callable
+        ``switches_while(names)`` gives where the equations jump or have a kink while the contacts of these names are
+        open, whose accelerations no force has to change.
     """
 
     parameters: tuple[str, ...]
-    switches: Switches
+    switches_while: Callable[[frozenset[str]], Switches]
     _state: _Jacobians = attrs.field(repr=False)
     _parameter: _Jacobians = attrs.field(repr=False)
 
@@ -309,11 +311,20 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     quantities = residuals | declared
     arguments = [*equations.arguments, *unknowns]
     chosen = [equations.parameters[name] for name in parameters]
-    terms = [getattr(equations, name) for name in ("M", "h", "W_N", "W_T", "J", "zeta_N", "zeta_T", "zeta_B")]
-    entries = np.concatenate([block.ravel() for block in (*terms, *declared.values())])
+    terms = [getattr(equations, name) for name in ("M", "h", "W_N", "W_T", "J", "zeta_B")]
+    shared = [block.ravel() for block in (*terms, *declared.values())]
+
+    @cache
+    def switches_while(open_: frozenset[str]) -> Switches:
+        normal = [place for place, name in enumerate(dynamics.contacts) if name not in open_]
+        tangential = np.delete(equations.zeta_T, [column for name in open_ for column in dynamics.columns_of(name)])
+        return compile_switches(
+            dynamics, build, np.concatenate([*shared, equations.zeta_N[normal], tangential]), parameters
+        )
+
     return Partials(
         parameters=tuple(parameters),
-        switches=compile_switches(dynamics, build, entries, parameters),
+        switches_while=switches_while,
         state=_jacobians(build, quantities, equations.state, arguments),
         parameter=_jacobians(build, quantities, chosen, arguments),
     )

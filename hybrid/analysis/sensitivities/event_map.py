@@ -218,7 +218,7 @@ def check_jumps(at: Point) -> None:
     ------
     NoDerivative
     """
-    switches, dynamics = at.system.partials.switches, at.system.dynamics
+    switches, dynamics = at.system.switches, at.system.dynamics
     if not switches.n_jumps:
         return
     t, y = at.at.t, at.at.y

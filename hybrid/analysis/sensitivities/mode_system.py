@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hybrid.contact.table import ElementMode, ForceRow
     from hybrid.dynamics.derive import Dynamics
     from hybrid.dynamics.equations import Terms
+    from hybrid.dynamics.partials import Switches
 
 __all__ = ["ModeSystem", "Response", "balance_inverse"]
 
@@ -79,6 +80,11 @@ class ModeSystem:
         n, k, m = self.dynamics.n, len(self.dynamics.contacts), len(self.dynamics.rigid)
         p = max((columns.stop for columns in self.dynamics.columns.values()), default=0)
         return n, n + k, n + k + p, n + k + p + m
+
+    @property
+    def switches(self) -> Switches:
+        """Where the equations of the mode jump or have a kink."""
+        return self.partials.switches_while(frozenset(part.name for part in self.parts if part.is_open))
 
     def respond(self, t: Array, y: Array) -> Response:
         """Accelerations and forces at N instants.

@@ -80,7 +80,7 @@ def check_smooth(segment: Segment, first: ModeSystem, *, is_free: bool) -> None:
     NoDerivative
         Says what touches or jumps, and when.
     """
-    found = jump_met("the equations", segment.system.partials.switches, segment)
+    found = jump_met("the equations", segment.system.switches, segment)
     if found is not None:
         raise NoDerivative(found[1], found[0], is_proven=False)
     for surface in mode_surfaces(segment.system):
@@ -330,14 +330,13 @@ def switch_refusal(
     -------
     Refusal or None
     """
-    sources = [("the equations", motion.partials.switches)]
-    sources += [] if along is None else [("the integrand", along.switches)]
+    beside = [] if along is None else [("the integrand", along.switches)]
     ending = None if terminal is None else terminal.switches
     duration = motion.t_end - motion.trajectory.t_start
     met = [
         [
             (name, switches, vanishing(switches, segment, *segment.instants, duration))
-            for name, switches in sources
+            for name, switches in [("the equations", segment.system.switches), *beside]
             if switches.texts
         ]
         for segment in motion.segments

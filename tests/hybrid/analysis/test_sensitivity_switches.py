@@ -375,3 +375,48 @@ def test_a_jump_with_a_factor_that_does_not_vanish_is_one(factor):
     assert found.refusal.reason.startswith(("the equations jump where", "the equations divide by"))
     assert not found.refusal.is_proven
     assert found.refusal.t == pytest.approx(0.4, abs=1e-11)
+
+
+def over_table(v):
+    """A point without weight, 0.4 above a table that is raised with the acceleration 2 A from t = 0.4 on."""
+    table = derive(
+        Mechanism(
+            name="table", coordinates=["y"], parameters={"A": 0.5, "e": 0.5},
+            dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="0"),
+            contact=[Contact(name="top", gap="y - A*max(0, t - 0.4)**2", restitution="e")],
+        )
+    )  # fmt: skip
+    return simulate(table, State([0.4], [v]), t_end=1, law=NewtonImpact())
+
+
+def test_what_the_gap_of_an_open_contact_does_is_no_jump_of_the_equations():
+    rising = sensitivity(over_table(0.3), Functional(terminal="y"), ["y", "y_dot", "A"])
+    assert not over_table(0.3).events
+    np.testing.assert_allclose([*rising.gradient.values()], [1, 1, 0], atol=1e-12)
+
+
+def test_a_contact_that_has_jumped_while_it_was_open_closes_as_any_other():
+    motion = over_table(-0.3)
+    found = sensitivity(motion, Functional(terminal="y"), ["y", "y_dot", "A"])
+    (impact,) = motion.events
+
+    def end(y, v, A):
+        # y + v t = A (t - 0.4)^2; the velocity relative to the table turns round by half
+        t = 0.4 + (v + math.sqrt(v * v + 4 * A * (y + 0.4 * v))) / (2 * A)
+        rises = 2 * A * (t - 0.4)
+        return y + v * t + (rises - (v - rises) / 2) * (1 - t)
+
+    assert impact.t == pytest.approx(0.4 + (-0.3 + math.sqrt(0.09 + 2 * 0.28)) / 1, rel=1e-10)
+    assert found.value == pytest.approx(end(0.4, -0.3, 0.5), rel=1e-10)
+    point, step = np.array([0.4, -0.3, 0.5]), 1e-5
+    expected = [(end(*point + off) - end(*point - off)) / (2 * step) for off in step * np.eye(3)]
+    np.testing.assert_allclose(
+        [*found.gradient.values()], expected, rtol=1e-8
+    )  # differences: 1e-10 of rounding, 1e-10 of step
+
+
+def test_a_contact_that_is_closed_feels_the_jump_of_its_gap():
+    held = simulate(over_table(0.3).dynamics, State([0.0], [0.0]), t_end=1, law=NewtonImpact())
+    assert held.q[0] == pytest.approx(0.5 * 0.36, rel=1e-10)
+    refusal = sensitivity(held, Functional(terminal="y"), ["A"]).refusal
+    assert (refusal.t, refusal.reason) == (pytest.approx(0.4), "the equations jump where t - 2/5 is zero")

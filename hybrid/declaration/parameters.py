@@ -75,7 +75,7 @@ class Bound:
         return None
 
     def _problem(self, message: str, value: Any) -> Problem:
-        return Problem(f"{message}, not {float(np.ravel(value)[0]):g}", self.field, path=self.path)
+        return Problem(f"{message}, not {float(np.ravel(value)[0]):.12g}", self.field, path=self.path)
 
 
 @attrs.frozen

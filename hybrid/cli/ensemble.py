@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import whole_ranges
 from hybrid.csv_files import read_table
-from hybrid.errors import FileError
+from hybrid.errors import FileError, HybridError
 from hybrid.files import read_file
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def ensemble(
     )
     written += [f"Written to {file}." for file in files]
     written += stored_line(store, was_kept=was_kept)
-    answer = {"mechanism": asked.declared.name, **_record(found)}
+    answer = {"mechanism": asked.declared.name, **_record(found), "notes": _notes(asked, found)}
     ending = None
     if found.failures:
         ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
@@ -176,6 +177,20 @@ def _record(found: Ensemble) -> dict[str, Any]:
     }
 
 
+def _notes(asked: Asked, found: Ensemble) -> list[str]:
+    """What is to be said of the pins, by those of the first start."""
+    from hybrid import solve_state
+    from hybrid.dynamics.state import other_positions
+
+    first = dict(zip(found.names, found.starts[0].tolist(), strict=True))
+    own = {name: value for name, value in first.items() if name in asked.declared.parameters}
+    pins = {**asked.pins, **{name: value for name, value in first.items() if name not in own}}
+    with suppress(HybridError):  # a start that is refused is counted
+        dynamics = asked.dynamics.at({**asked.values, **own})
+        return [f"at the first start {text}" for text in other_positions(dynamics, solve_state(dynamics, pins))]
+    return []
+
+
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     drawn = "given" if answer["seed"] is None else f"drawn with seed {answer['seed']}"
     yield f"{answer['mechanism']}: {answer['n']} starts, {drawn}; {number(answer['seconds'])} s"
@@ -194,3 +209,4 @@ def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield table("At the ends", ("quantity", "mean", "deviation", "5 %", "median", "95 %"), rows)
     for k, reason in answer["not_started"].items():
         yield f"Start {k} is refused: {reason}"
+    yield from (f"Note: {note}" for note in answer["notes"])

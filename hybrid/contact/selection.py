@@ -25,7 +25,7 @@ from hybrid.dynamics.derive import bound
 from hybrid.dynamics.kinks import load_jumps
 from hybrid.dynamics.pins import state_of
 from hybrid.dynamics.positions import has_kinks
-from hybrid.dynamics.state import posture
+from hybrid.dynamics.state import other_positions
 from hybrid.errors import ComputationError
 from hybrid.tolerances import Tolerances
 
@@ -305,7 +305,6 @@ def _verdict(
 def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selection:
     """With what is to be said about the state itself: other positions of its pins, jumps, sides of no slip."""
     problem, jumping = selection.problem, load_jumps(dynamics) if has_kinks(dynamics) else None
-    others = tuple(f"the pins have another position: {posture(dynamics, q)}" for q in state.alternatives)
     given = [item for item in problem.elements if item.name in state.sides and item.direction is not None]
     fixed = tuple(
         f"{element.name} cannot slip while it is closed: the side that is given is only the direction of its friction"
@@ -313,7 +312,7 @@ def _remarked(dynamics: Dynamics, state: State, selection: Selection) -> Selecti
         if not can_slip(problem, element.name)
     )
     met = () if jumping is None else jumping.met(dynamics, state.q, state.v, state.t)
-    said = (*others, *fixed, *(jump.sentence for jump in met))
+    said = (*other_positions(dynamics, state), *fixed, *(jump.sentence for jump in met))
     return attrs.evolve(selection, notes=selection.notes + said) if said else selection
 
 

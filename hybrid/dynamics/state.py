@@ -32,6 +32,7 @@ __all__ = [
     "check_state",
     "cyclic_coordinates",
     "n_velocity_pins",
+    "other_positions",
     "pin_names",
     "posture",
     "read_number",
@@ -421,3 +422,19 @@ def posture(dynamics: Dynamics, q: NDArray[np.float64]) -> str:
         ``"x = 1, phi = 0.5"``.
     """
     return ", ".join(f"{name} = {value:.6g}" for name, value in zip(dynamics.mechanism.coordinates, q, strict=True))
+
+
+def other_positions(dynamics: Dynamics, state: State) -> tuple[str, ...]:
+    """What is to be said of a state whose pins have other positions, too.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    state : State
+
+    Returns
+    -------
+    tuple of str
+        A sentence for each of its ``alternatives``.
+    """
+    return tuple(f"the pins have another position: {posture(dynamics, q)}" for q in state.alternatives)

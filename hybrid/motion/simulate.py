@@ -12,6 +12,7 @@ from hybrid.contact.guards import Guard, GuardKind, outer_guard
 from hybrid.declaration.names import nearest
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.state import other_positions
 from hybrid.errors import StateError
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, check_arguments
 from hybrid.motion.context import Context, user_functions
@@ -125,10 +126,12 @@ def simulate(
         at_singular = None if singular == "stop" else singular
         asked = {"rule": rule, "until": until, "watch": watch, "settings": settings, "singular": at_singular}
         _check_stepping(step, law, [name for name, value in asked.items() if value is not None])
-        return time_stepping(
-            dynamics, state, t_end=t_end, step=float(step or 0.0), progress=progress,
-            on_interrupt=on_interrupt,
-        )  # fmt: skip
+        return _remarked(
+            state,
+            time_stepping(
+                dynamics, state, t_end=t_end, step=float(step or 0.0), progress=progress, on_interrupt=on_interrupt
+            ),
+        )
     if step is not None:
         raise StateError("the event-driven method chooses its steps: give no step, or method='time-stepping'")
     context = Context(
@@ -150,7 +153,13 @@ def simulate(
         raise KeyboardInterrupt
     if motion.termination is Termination.UNDEFINED and motion.t == state.t:
         _refuse_undefined(context, state)
-    return motion
+    return _remarked(state, motion)
+
+
+def _remarked(state: State, motion: Trajectory) -> Trajectory:
+    """With what is to be said of the pins of its start."""
+    others = other_positions(motion.dynamics, state)
+    return attrs.evolve(motion, warnings=(*others, *motion.warnings)) if others else motion
 
 
 def _refuse_undefined(context: Context, state: State) -> None:

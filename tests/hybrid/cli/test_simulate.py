@@ -377,3 +377,26 @@ def test_a_motion_of_too_many_events_is_given_with_status_3(tmp_path, capsys):
     assert found["termination"] == "CROWDED"
     assert len(found["events"]) / found["final"]["t"] == pytest.approx(1e9, rel=0.01)
     assert found["cause"] in err
+
+
+IN_A_DRUM = """
+name = "bead"
+coordinates = ["x", "z"]
+[dynamics]
+kinetic = "(x_dot**2 + z_dot**2)/2"
+potential = "9.81*z"
+[[contact]]
+name = "wall"
+gap = "1/2 - sqrt(x**2 + z**2)"
+"""
+
+
+@pytest.mark.parametrize("asked", ["simulate", "simulate --method time-stepping --step 1e-4", "ensemble --n 2"])
+def test_another_position_of_the_pins_is_named(asked, tmp_path, capsys):
+    (tmp_path / "bead.toml").write_text(IN_A_DRUM)
+    command, *options = asked.split()
+    at = ["--vary=x_dot=0:1e-9", "--pin=x=3/10"] if command == "ensemble" else ["--pin=x=3/10", "--pin=x_dot=0"]
+    assert main([command, str(tmp_path / "bead.toml"), *at, "--t-end=1e-3", *options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (note,) = answer["notes" if command == "ensemble" else "warnings"]
+    assert note.endswith("the pins have another position: x = 0.3, z = -0.4")  # 3, 4, 5

@@ -90,6 +90,7 @@ def of_every(paths):
     return decorate
 
 
+@functools.cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 

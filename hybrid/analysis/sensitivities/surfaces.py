@@ -336,6 +336,14 @@ def _dual_view(point: Point, directions: Mapping[str, Array]) -> ArrayView:
     )
 
 
+_GUARDS = {
+    EventKind.IMPACT: (GuardKind.TOUCHDOWN,),
+    EventKind.PASSAGE: (GuardKind.TOUCHDOWN,),
+    EventKind.TOUCHDOWN: (GuardKind.TOUCHDOWN,),
+    EventKind.DETACHMENT: RELEASES,
+    EventKind.SLIP_END: (GuardKind.SLIP,),
+    EventKind.SLIP_START: CONES,
+}
 _MEASURED = ("gap", "slip", "static_friction", "static_limit", "constraint_friction")
 _DIFFERENTIABLE = (GuardKind.TOUCHDOWN, *RELEASES, GuardKind.SLIP, *CONES)
 
@@ -377,10 +385,18 @@ def element_surface(point: Point, event: Event, part: ElementMode) -> EventSurfa
     Returns
     -------
     EventSurface
-        Of those of its guards that fired the one with the least value; of an impact, its touchdown.
+        Of its guards for the kind of the event, or of those that fired if these are others, the one with the least
+        value.
     """
-    fired = event.guards or guards_of((attrs.evolve(part, label=ContactMode.FREE),))[-1:]
-    faces = [EventSurface(guard, part) for guard in fired if guard.element == part.name]
+    kinds = _GUARDS.get(event.kind, CONES)
+    fired = tuple(guard.kind for guard in event.guards if guard.element == part.name)
+    if fired and not set(fired) & set(kinds):
+        kinds = fired  # a contact may leave at the edge of its friction cone
+    if GuardKind.TOUCHDOWN in kinds:
+        own = guards_of((attrs.evolve(part, label=ContactMode.FREE),))
+    else:
+        own = guards_of((part,))  # where several fire at once, the kind of the event may be that of another
+    faces = [EventSurface(guard, part) for guard in own if guard.kind in kinds] or [EventSurface(g, part) for g in own]
     surface = min(faces, key=lambda one: one.value(point))
     is_settling = surface.kind is GuardKind.SLIP and is_spatial(part)
     return attrs.evolve(surface, aim=settling_aim(point, part)) if is_settling else surface

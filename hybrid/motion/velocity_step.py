@@ -139,6 +139,10 @@ def velocity_step(
     touched = set()
     slow = tolerances.velocity * (sizes + np.abs(problem.G) @ np.abs(P))
     for element in problem.elements:
+        # at rest all else may be rounding, but not what the friction at hand could stop
+        rows = list(element.tangential)
+        limit = element.friction * (h if element.normal is None else abs(P[element.normal]))
+        slow[rows] += tolerances.velocity * limit * problem.G.diagonal()[rows]
         labels[element.name] = _label(element, P, after, slow, persists=element.name in persisting)
         if element.kind is ElementKind.CONTACT:
             impulse_N[dynamics.contacts.index(element.name)] = P[element.rows[0]]

@@ -276,3 +276,61 @@ def test_legs_slip_where_a_push_is_hardly_more_than_their_friction(excess, label
     table = derive(mechanism_from_toml(TABLE.format(push=98.1 * (1 + excess))))
     motion = simulate(table, State([0, 0.6, 0], [0, 0, 0]), t_end=0.1, method="time-stepping", step=H)
     assert [arc.mode.label for arc in motion.arcs] == [label]
+
+
+BLOCK = """
+name = "block"
+coordinates = ["x", "y"]
+[parameters]
+m = 1
+mu = 0.2
+push = 0
+l = 1  # of the unit of length
+[dynamics]
+kinetic = "m*(x_dot**2 + y_dot**2)/2"
+potential = "m*l*y - push*x"
+[[contact]]
+name = "A"
+gap = "y"
+tangent = "x"
+friction = "mu"
+"""
+HELD_BLOCK = """
+name = "block"
+coordinates = ["x"]
+[parameters]
+m = 1
+mu = 0.2
+push = 0
+l = 1
+[dynamics]
+kinetic = "m*x_dot**2/2"
+potential = "-push*x"
+[[friction]]
+name = "A"
+tangent = "x"
+limit = "mu*m*l"
+"""
+
+
+@pytest.mark.parametrize("text", [BLOCK, HELD_BLOCK])
+@pytest.mark.parametrize("mass", [1, 2.7e-6, 3.1e7])
+@pytest.mark.parametrize("length", [1, 1.3e-6, 1.7e5])
+@pytest.mark.parametrize(("mu", "v"), [(0.2, 0.1), (0.31, -0.23), (0.13, 0.17)])
+def test_a_block_that_has_come_to_rest_on_a_flat_floor_sticks_from_then_on(text, mass, length, mu, v):
+    # from v at rest after v/(mu g), g = 1
+    block = derive(mechanism_from_toml(text))
+    start = State([0] * block.n, [v * length] + [0] * (block.n - 1))
+    values = {"m": mass, "mu": mu, "l": length}
+    motion = simulate(block, start, parameters=values, t_end=2, method="time-stepping", step=H)
+    assert [arc.mode.label for arc in motion.arcs] == [f"slide{'+' if v > 0 else '-'}", "stick"]
+    assert motion.arcs[1].start == pytest.approx(abs(v) / mu, abs=1.01 * H)
+
+
+@pytest.mark.parametrize("text", [BLOCK, HELD_BLOCK])
+@pytest.mark.parametrize(("mu", "v", "push"), [(0, 1e-6, 0), (1e-7, 1e-6, 0), (0.2, 0, 0.2 * (1 + 1e-6))])
+def test_a_block_slides_however_slowly_where_its_friction_does_not_hold_it(text, mu, v, push):
+    block = derive(mechanism_from_toml(text))
+    start = State([0] * block.n, [v] + [0] * (block.n - 1))
+    motion = simulate(block, start, parameters={"mu": mu, "push": push}, t_end=1, method="time-stepping", step=H)
+    assert [arc.mode.label for arc in motion.arcs] == ["slide+"]

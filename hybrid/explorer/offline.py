@@ -16,7 +16,7 @@ from hybrid.explorer.application import SCRIPTS, STYLES, page_file
 from hybrid.explorer.mapping import axes_around, map_answers
 from hybrid.explorer.questions import Question
 from hybrid.explorer.starting import starting_pins
-from hybrid.reporting.window import friction_parameter
+from hybrid.reporting.window import friction_parameter, pins_around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,15 +80,18 @@ def offline_page(
     axes = axes_around(dynamics, state, pins=chosen, parameters=given, cells=_STATES)
     if axes is None:
         raise StateError(f"{dynamics.name}: no two quantities are free for a map: pin coordinates, velocities or slips")
-    if loose := [axis.name for axis in axes if axis.name not in (*chosen, *dynamics.mechanism.parameters)]:
-        varied = " and ".join(axis.name for axis in axes)
-        raise StateError(
-            f"{dynamics.name}: the map varies {varied}; pin {' and '.join(loose)} in place of another quantity"
-        )
-    slider, values = _slider(dynamics, chosen, given, [axis.name for axis in axes])
+    names = [axis.name for axis in axes]
+    if loose := [name for name in names if name not in (*chosen, *dynamics.mechanism.parameters)]:
+        if pins:
+            varied, asked = " and ".join(names), " and ".join(loose)
+            raise StateError(f"{dynamics.name}: the map varies {varied}; pin {asked} in place of another quantity")
+        moving = zip(dynamics.mechanism.coordinates + dynamics.mechanism.velocities, [*state.q, *state.v], strict=True)
+        held = pins_around(dynamics, state, names, parameters=given) | {n: float(x) for n, x in moving if n in names}
+        chosen = {name: str(value) for name, value in held.items()}
+    slider, values = _slider(dynamics, chosen, given, names)
     tables: dict[str, Any] = {
         "begin": {"catalogue": {}, "first": {"name": first.name, "text": first.text}},
-        "declaration": _declaration(first, [axis.name for axis in axes], slider, dynamics.at(given).values),
+        "declaration": _declaration(first, names, slider, dynamics.at(given).values),
         "slider": slider,
         "values": values,
         "axes": [{"name": axis.name, "values": axis.values.tolist()} for axis in axes],

@@ -1,5 +1,6 @@
 """What a page is told: first states, drawings, maps as runs, motions with all their futures."""
 
+import itertools
 import json
 import math
 import re
@@ -228,8 +229,28 @@ def test_a_mechanism_without_two_quantities_has_no_page():
     with pytest.raises(StateError, match="no two quantities"):
         offline_page(Served("bouncing_ball", mechanisms.path("bouncing_ball").read_text(encoding="utf-8")))
     ladder = Served("ladder_in_corner", mechanisms.path("ladder_in_corner").read_text(encoding="utf-8"))
+    pins = {"gap.floor": "0", "gap.wall": "0", "theta": "1", "gap_dot.floor": "0", "gap_dot.wall": "0"}
     with pytest.raises(StateError, match="varies theta and theta_dot; pin theta_dot in place"):
-        offline_page(ladder)  # its start pins slip.floor
+        offline_page(ladder, pins={**pins, "slip.floor": "-1"})
+
+
+def test_where_nothing_is_pinned_a_page_pins_what_its_map_varies(monkeypatch):
+    for constant in ("_CELLS", "_STATES", "_VALUES"):
+        monkeypatch.setattr(f"hybrid.explorer.offline.{constant}", 4)
+    text = BEAD.format('contact]]\nname = "hill"\ntangent = "x"\nfriction = "mu"\ngap').replace(
+        '"R - sqrt(x**2 + z**2)"', '"sqrt(x**2 + z**2) - R"'
+    )
+    page = offline_page(Served("hill", text.replace("parameters.R = 0.5", "parameters = {R = 1, mu = 0.3}")))
+    tables = json.loads(re.search(r'<script type="application/json" id="tables">(.*?)</script>', page)[1])
+    assert [axis["name"] for axis in tables["axes"]] == ["x", "x_dot"]
+    xs, speeds = (axis["values"] for axis in tables["axes"])
+    for mu, states in zip(tables["values"], tables["states"], strict=True):
+        for (x, x_dot), state in zip(itertools.product(xs, speeds), states, strict=True):
+            # on the hill x x_dot + z z_dot = 0, and N (1 - mu x sign(x_dot)) = 9.81 z - v**2, friction along x
+            z, share = math.sqrt(1 - x**2), 1 - mu * x * math.copysign(1, x_dot)
+            if share > 0:  # no paradox
+                force = max(0.0, 9.81 * z - (x_dot / z) ** 2) / share
+                assert state["branches"][0]["lambda_N"]["hill"] == pytest.approx(force, rel=1e-9)
 
 
 def test_a_film_without_ffmpeg_is_refused_in_one_line(monkeypatch):

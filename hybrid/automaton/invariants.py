@@ -48,12 +48,14 @@ def holds(
         The parameters broadcast against the states.
     """
     sides = sides or {}
-    solved = location.system.solve(q, v, t=t, parameters=parameters, sides=sides)
+    # an array, in which a slip without direction is that of no mode: of one state alone it is an error
+    solved = location.system.solve(np.asarray(q)[None], np.asarray(v)[None], t=t, parameters=parameters, sides=sides)
     with np.errstate(invalid="ignore"):
         met = [_met(condition, solved, sides, tolerances) for condition in location.invariant]
     arrays = [np.shape(value) for value in (parameters or {}).values()]
-    met.append(np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t), *arrays), dtype=bool))
-    return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*met)))
+    shape = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t), *arrays)
+    met.append(np.ones(shape, dtype=bool))
+    return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*met))).reshape(shape)
 
 
 def _met(

@@ -35,7 +35,7 @@ seen = mujoco.MjvOption()
 # a contact is a rod along its normal, seen through the bodies
 for flag in (mujoco.mjtVisFlag.mjVIS_CONTACTPOINT, mujoco.mjtVisFlag.mjVIS_TRANSPARENT):
     seen.flags[flag] = 1
-model.vis.scale.contactwidth, model.vis.scale.contactheight = 0.03, 0.5
+model.vis.scale.contactwidth, model.vis.scale.contactheight = 0.045, 0.8
 model.vis.rgba.contactpoint[:] = model.vis.rgba.contactgap[:] = 0.70, 0.09, 0.17, 1.0
 model.vis.headlight.active = 1
 model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.35, 0.5

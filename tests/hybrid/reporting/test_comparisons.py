@@ -192,6 +192,7 @@ def test_command_writes_the_page(ending, capsys, tmp_path):
     text = path.read_text(encoding="utf-8")
     assert "penalty K=1e+08" in text
     if ending != "json":
+        text = re.sub("</?span>", "", text)  # an option keeps to its line
         assert "painleve compare bouncing_ball --pin gap_dot.floor=-1 --stiffness 1e+06,1e+08" in text
 
 

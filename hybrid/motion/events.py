@@ -91,7 +91,6 @@ _ROUNDING = 16.0  # a gap or slip this many of its floors from zero is the zero 
 _EPSILON = float(np.finfo(float).eps)
 _TOGETHER = INTEGRATED  # guards whose zeros lie closer in time, relative to the time, fire together
 _UNSIGNED = (GuardKind.SINGULAR, GuardKind.KINK, *USERS)
-_MAY_TOUCH = (GuardKind.FRICTION, *USERS)  # zero without falling below it
 _POLISHING = 4
 _CERTAIN = CLEAR  # of a function's values: what is uncertain of it where an arc begins next to a pole is much more
 _LEAP = 1e6  # roundings of a gap that no velocity closes within those of the time
@@ -411,18 +410,19 @@ def _fired_together(watch: Watch, step: Step, last: Step, which: int, slopes: Ar
 
     Where a spatial slip ends its direction is rounding, and so is the rate of what depends on it: a guard that is not
     yet less than half of its largest value (in ``sizes``) is not about to vanish. At a double zero the tangent is
-    rounding, too: of the user's functions only those that are below zero soon after the event fire with it, and of
-    frictions, which may be zero.
+    rounding, too: of the user's functions only those that are below zero soon after the event fire with it. A
+    friction may be zero, and what becomes of it after the event is not told by the motion before.
     """
     values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
     duration = step.end - step.start
     limits = np.minimum(-slopes * _TOGETHER * max(abs(last.end), duration), sizes / 2)
     together = (slopes < 0) & (values <= limits)
+    together &= np.array([guard.kind is not GuardKind.FRICTION for guard in watch.guards])
     together[which] = True
-    falling = [at for at in np.flatnonzero(together).tolist() if at != which and watch.guards[at].kind in _MAY_TOUCH]
-    if falling:
+    users = [at for at in np.flatnonzero(together).tolist() if at != which and watch.guards[at].kind in USERS]
+    if users:
         soon = np.array([(last.end - step.start) / duration + LONG_STEP if duration > 0 else 0.0])
         # by the series itself, which goes on where the step ends
         beyond = watch.values(step.time(soon), evaluate(step.coefficients, soon))[:, 0]
-        together[falling] = [beyond[at] < -watch.floors.get(at, 0.0) for at in falling]
+        together[users] = [beyond[at] < -watch.floors.get(at, 0.0) for at in users]
     return tuple(guard for guard, fires in zip(watch.guards, together.tolist(), strict=True) if fires)

@@ -188,3 +188,17 @@ def test_a_friction_that_reaches_zero_as_a_cone_is_left_is_not_negative():
     # it stands on the moving floor: the right foot alone holds the load of at most 1 N by a friction of at most 1.2 N
     expected = [landed.q[0], 0.018 * math.sin(5.21 * 1.37), 0.0]
     np.testing.assert_allclose(motion.q, expected, atol=1e-10)  # a second of steps with errors of 1e-12
+
+
+def test_a_friction_that_an_impact_keeps_from_falling_below_zero_ends_nothing():
+    # u = 1 - x falls from 1 by u'' = u to cosh t - 2 sinh t = 0, is thrown back and rises by u'' = -u
+    wall = block(
+        friction=[FrictionElement(name="brake", tangent="x", limit="2*(1 - x)")],
+        contact=[Contact(name="wall", gap="1 - x", restitution=0.5)],
+    )
+    motion = simulate(wall, State([0.0], [2.0]), t_end=1.5, law=NewtonImpact())
+    hit = math.atanh(0.5)
+    assert motion.termination is Termination.END_TIME
+    assert [event.kind.value for event in motion.events] == ["impact"]
+    assert motion.events[0].t == pytest.approx(hit, rel=1e-10)
+    assert motion.q[0] == pytest.approx(1 - math.sqrt(3) / 2 * math.sin(1.5 - hit), rel=1e-9)

@@ -192,7 +192,7 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
     """
     slope = np.zeros(jump.slopes.shape[1])
     if surface is not None:
-        check_jumps(before)
+        check_jumps(before, surface.element)
         rate, scale = surface.rate(before), surface.size(before)
         if not abs(rate) > _GRAZING * scale:
             what = f"{surface.element!r} grazes: its guard ({surface.words})"
@@ -202,12 +202,15 @@ def crossing(before: Point, surface: EventSurface | None, jump: Jump) -> Crossin
     return Crossing(before.at.y[0], jump.y, slope)
 
 
-def check_jumps(at: Point) -> None:
+def check_jumps(at: Point, closing: str = "") -> None:
     """Refuse an event at a jump of the equations: the guard has jumped to its zero, and its rate tells nothing.
 
     Parameters
     ----------
     at : Point
+    closing : str
+        The force element whose event it is: the second derivatives of an open contact's gap and slip tell whether
+        what an impact turns round has a rate.
 
     Returns
     -------
@@ -218,7 +221,7 @@ def check_jumps(at: Point) -> None:
     ------
     NoDerivative
     """
-    switches, dynamics = at.system.switches, at.system.dynamics
+    switches, dynamics = at.system.switches(closing), at.system.dynamics
     if not switches.n_jumps:
         return
     t, y = at.at.t, at.at.y

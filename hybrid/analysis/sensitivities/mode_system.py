@@ -81,10 +81,10 @@ class ModeSystem:
         p = max((columns.stop for columns in self.dynamics.columns.values()), default=0)
         return n, n + k, n + k + p, n + k + p + m
 
-    @property
-    def switches(self) -> Switches:
-        """Where the equations of the mode jump or have a kink."""
-        return self.partials.switches_while(frozenset(part.name for part in self.parts if part.is_open))
+    def switches(self, closing: str = "") -> Switches:
+        """Where the equations of the mode jump or have a kink, and what the impact of a closing contact reads."""
+        is_open = frozenset(part.name for part in self.parts if part.is_open)
+        return self.partials.switches_while(is_open - {closing})
 
     def respond(self, t: Array, y: Array) -> Response:
         """Accelerations and forces at N instants.

@@ -165,7 +165,7 @@ def _unresolved_switches(segment: Segment, switches: Switches) -> NDArray[np.boo
 
 
 def _sources(segment: Segment, measure: Integrand | None) -> list[Switches]:
-    return [segment.system.switches, *([] if measure is None else [measure.switches])]
+    return [segment.system.switches(), *([] if measure is None else [measure.switches])]
 
 
 def _kink_times(segment: Segment, measure: Integrand | None) -> Array:

@@ -80,7 +80,7 @@ def check_smooth(segment: Segment, first: ModeSystem, *, is_free: bool) -> None:
     NoDerivative
         Says what touches or jumps, and when.
     """
-    found = jump_met("the equations", segment.system.switches, segment)
+    found = jump_met("the equations", segment.system.switches(), segment)
     if found is not None:
         raise NoDerivative(found[1], found[0], is_proven=False)
     for surface in mode_surfaces(segment.system):
@@ -336,7 +336,7 @@ def switch_refusal(
     met = [
         [
             (name, switches, vanishing(switches, segment, *segment.instants, duration))
-            for name, switches in [("the equations", segment.system.switches), *beside]
+            for name, switches in [("the equations", segment.system.switches()), *beside]
             if switches.texts
         ]
         for segment in motion.segments

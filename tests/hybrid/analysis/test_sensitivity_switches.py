@@ -420,3 +420,22 @@ def test_a_contact_that_is_closed_feels_the_jump_of_its_gap():
     assert held.q[0] == pytest.approx(0.5 * 0.36, rel=1e-10)
     refusal = sensitivity(held, Functional(terminal="y"), ["A"]).refusal
     assert (refusal.t, refusal.reason) == (pytest.approx(0.4), "the equations jump where t - 2/5 is zero")
+
+
+@pytest.mark.parametrize("t_kink", [0.4, 0.4000001])
+def test_a_kink_of_a_velocity_takes_the_derivative_of_an_impact_away(t_kink):
+    # a wall that begins to come closer as it is hit throws back at e v, and a moment later at more; it follows until 0.9
+    wall = derive(
+        Mechanism(
+            name="wall", coordinates=["x"], parameters={"d": 0.4, "tw": t_kink, "e": 0.5},
+            dynamics=EnergyDynamics(kinetic="x_dot**2/2", potential="0"),
+            contact=[Contact(name="wall", gap="d - x - max(0, t - tw)**2", restitution="e")],
+        )
+    )  # fmt: skip
+    motion = simulate(wall, State([0.0], [1.0]), t_end=0.8, law=NewtonImpact())
+    assert motion.events[0].t == pytest.approx(0.4, rel=1e-10)
+    found = sensitivity(motion, END, ["d"])
+    if t_kink == 0.4:
+        assert found.refusal.reason.startswith("the equations jump where")
+    else:
+        assert found.gradient["d"] == pytest.approx(0.0, abs=1e-9)  # the wall still stands

@@ -424,7 +424,7 @@ def test_a_contact_that_is_closed_feels_the_jump_of_its_gap():
 
 @pytest.mark.parametrize("t_kink", [0.4, 0.4000001])
 def test_a_kink_of_a_velocity_takes_the_derivative_of_an_impact_away(t_kink):
-    # a wall that begins to come closer as it is hit throws back at e v, and a moment later at more; it follows until 0.9
+    # a wall that begins to come closer as it is hit throws back at e v, a moment later at more; it follows until 0.9
     wall = derive(
         Mechanism(
             name="wall", coordinates=["x"], parameters={"d": 0.4, "tw": t_kink, "e": 0.5},

@@ -224,9 +224,28 @@ def contact_problem(
     ([[1.0, 0.0], [0.0, 4.0]], [-1.0, 0.0])
     """
     dynamics = bound(dynamics, parameters)
-    state = state_of(dynamics, state, tolerances=tolerances)
+    return posed(dynamics, state_of(dynamics, state, tolerances=tolerances), tolerances)
+
+
+def posed(dynamics: Dynamics, state: State, tolerances: Tolerances) -> ContactProblem:
+    """As :func:`contact_problem`, of a state that is checked.
+
+    Parameters
+    ----------
+    dynamics, state, tolerances
+        As there.
+
+    Returns
+    -------
+    ContactProblem
+    """
     terms = dynamics.terms(state.q, state.v, t=state.t)
-    _check_finite(dynamics, state, terms)
+    if (undefined := terms.undefined) is not None:
+        raise ComputationError(
+            f"{dynamics.name}: {undefined} has no finite value at {posture(dynamics, state.q)}: an expression of "
+            f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
+            f"its value is beyond the range of floats"
+        )
     if dynamics.rigid:
         check_consistency(dynamics, state, tolerances=tolerances)
     check_friction(dynamics, terms)
@@ -243,7 +262,7 @@ def contact_problem(
     elif dynamics.rigid:
         check_accuracy(dynamics, state, terms)
     check_inertia(dynamics, state, terms, rank=tolerances.rank, is_invertible=is_finite(problem.G))
-    _check_consistent(dynamics, state, terms, problem, tolerances)
+    _check_consistent(dynamics, state, problem, tolerances)
     return problem
 
 
@@ -404,15 +423,6 @@ def _frictionless(dynamics: AbstractStructure) -> tuple[int, ...]:
     return tuple(row for row in range(len(dynamics.rigid)) if row not in frictional)
 
 
-def _check_finite(dynamics: Dynamics, state: State, terms: Terms) -> None:
-    if (name := terms.undefined) is not None:
-        raise ComputationError(
-            f"{dynamics.name}: {name} has no finite value at {posture(dynamics, state.q)}: an expression of "
-            f"the declaration is undefined there (division by zero, root or logarithm of a negative number), or "
-            f"its value is beyond the range of floats"
-        )
-
-
 def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: Terms) -> None:
     if activity is Activity.PENETRATING:
         gap = float(terms.gap[dynamics.contacts.index(name)])
@@ -425,16 +435,10 @@ def _check_takes_part(dynamics: Dynamics, name: str, activity: Activity, terms: 
         )
 
 
-def _check_consistent(
-    dynamics: Dynamics,
-    state: State,
-    terms: Terms,
-    problem: ContactProblem,
-    tolerances: Tolerances,
-) -> None:
+def _check_consistent(dynamics: Dynamics, state: State, problem: ContactProblem, tolerances: Tolerances) -> None:
     if problem.inconsistency == 0.0:
         return
-    if are_contradictory(problem.inconsistency, terms.zeta_B, problem.a_free, tolerances.sign):
+    if are_contradictory(problem.inconsistency, problem.terms.zeta_B, problem.a_free, tolerances.sign):
         check_regularity(dynamics, state, lost=NEARLY)
         raise ComputationError(
             f"{dynamics.name}: the constraints {', '.join(dynamics.rigid)} contradict each other at "

@@ -11,7 +11,7 @@ from hybrid.arguments import checks_arguments, explains_arguments
 from hybrid.contact.branches import Branch, branch, branch_from_forces, broken_law, continuum_set, force_set
 from hybrid.contact.candidates import Candidate, all_candidates, candidate, count_modes, has_few_modes, mode_of
 from hybrid.contact.conditions import problem_scale
-from hybrid.contact.problem import ContactProblem, contact_problem
+from hybrid.contact.problem import ContactProblem, posed
 from hybrid.contact.sliding import can_slip
 from hybrid.contact.solutions import (
     close_accelerations,
@@ -139,7 +139,7 @@ def _in_floats(
     cover_budget: float,
 ) -> Selection:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # numbers out of range are refused below
-        problem = contact_problem(dynamics, state, tolerances=tolerances)
+        problem = posed(dynamics, state, tolerances)
         if not is_finite(problem.G, problem.c):
             raise ComputationError(f"{dynamics.name}: the contact problem has numbers beyond the range of floats")
         return select_problem(problem, tolerances=tolerances, solver=solver, cover_budget=cover_budget)

@@ -318,9 +318,8 @@ def partial_derivatives(dynamics: Dynamics, parameters: Sequence[str] = ()) -> P
     def switches_while(open_: frozenset[str]) -> Switches:
         normal = [place for place, name in enumerate(dynamics.contacts) if name not in open_]
         tangential = np.delete(equations.zeta_T, [column for name in open_ for column in dynamics.columns_of(name)])
-        return compile_switches(
-            dynamics, build, np.concatenate([*shared, equations.zeta_N[normal], tangential]), parameters
-        )
+        entries = np.concatenate([*shared, equations.zeta_N[normal], tangential])
+        return compile_switches(dynamics, Builder(equations.graph), entries, parameters)
 
     return Partials(
         parameters=tuple(parameters),

@@ -354,7 +354,7 @@ def saltation_matrix(
     if event.mode_before is None or event.mode_after is None or event.kind is EventKind.WATCH:
         raise StateError(f"a saltation matrix needs an event between two modes; this one is: {event}")
     _check_whose(dynamics, event)
-    partials = partial_derivatives(dynamics)
+    partials = dynamics.once(partial_derivatives)
     before, after = (
         ModeSystem(partials, rows_of(dynamics, mode), dynamics) for mode in (event.mode_before, event.mode_after)
     )

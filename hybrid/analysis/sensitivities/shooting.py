@@ -131,7 +131,7 @@ class Shooting:
         compiled = None
         if section is not None:
             compiled = compile_expression(dynamics, section, parameters=changing, field="section")
-        partials = partial_derivatives(dynamics, changing)
+        partials = dynamics.once(partial_derivatives, changing)
         return cls(dynamics, partials, law, compiled, tuple(drift), parameter, period)
 
     def period_of(self, dynamics: Dynamics) -> float:

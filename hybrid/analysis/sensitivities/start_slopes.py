@@ -84,7 +84,7 @@ def directions(trajectory: Trajectory, names: Sequence[str], *, pins: Pins | Non
     changing, slopes = parameter_chain(dynamics, chosen)
     chain = np.zeros((len(changing), len(names)))
     chain[:, [names.index(name) for name in chosen]] = slopes
-    partials = partial_derivatives(dynamics, changing)
+    partials = dynamics.once(partial_derivatives, changing)
     start = (
         _from_state(dynamics, names)
         if pins is None

@@ -416,13 +416,11 @@ def _fired_together(watch: Watch, step: Step, last: Step, which: int, slopes: Ar
     values = watch.values(np.array([last.end]), last.last[:, None])[:, 0]
     duration = step.end - step.start
     limits = np.minimum(-slopes * _TOGETHER * max(abs(last.end), duration), sizes / 2)
-    together = (slopes < 0) & (values <= limits)
-    together &= np.array([guard.kind is not GuardKind.FRICTION for guard in watch.guards])
-    together[which] = True
-    users = [at for at in np.flatnonzero(together).tolist() if at != which and watch.guards[at].kind in USERS]
-    if users:
+    about = np.flatnonzero((slopes < 0) & (values <= limits)).tolist()
+    others = [at for at in about if at != which and watch.guards[at].kind is not GuardKind.FRICTION]
+    if any(watch.guards[at].kind in USERS for at in others):
         soon = np.array([(last.end - step.start) / duration + LONG_STEP if duration > 0 else 0.0])
         # by the series itself, which goes on where the step ends
         beyond = watch.values(step.time(soon), evaluate(step.coefficients, soon))[:, 0]
-        together[users] = [beyond[at] < -watch.floors.get(at, 0.0) for at in users]
-    return tuple(guard for guard, fires in zip(watch.guards, together.tolist(), strict=True) if fires)
+        others = [at for at in others if watch.guards[at].kind not in USERS or beyond[at] < -watch.floors.get(at, 0.0)]
+    return tuple(watch.guards[at] for at in sorted([which, *others]))

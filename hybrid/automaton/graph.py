@@ -293,8 +293,8 @@ class Automaton(AbstractDisplayed):
         """
         answer = holds(
             self.location(key),
-            state.q,
-            state.v,
+            state.q[None],
+            state.v[None],
             t=state.t,
             sides=state.sides,
             parameters=parameters,

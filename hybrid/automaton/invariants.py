@@ -35,7 +35,8 @@ def holds(
     Parameters
     ----------
     location : Location
-    q, v : array_like, (..., n)
+    q, v : array_like, (..., N, n)
+        An array also of one state: a slip without direction is that of no mode there, and of a state alone an error.
     t : array_like, (...), default 0
     sides : mapping of str to tuple of float, optional
         Sides from which slips vanish; a contact that is not listed and does not slip is at rest.
@@ -44,18 +45,16 @@ def holds(
 
     Returns
     -------
-    array of bool, (...)
+    array of bool, (..., N)
         The parameters broadcast against the states.
     """
     sides = sides or {}
-    # an array, in which a slip without direction is that of no mode: of one state alone it is an error
-    solved = location.system.solve(np.asarray(q)[None], np.asarray(v)[None], t=t, parameters=parameters, sides=sides)
+    solved = location.system.solve(q, v, t=t, parameters=parameters, sides=sides)
     with np.errstate(invalid="ignore"):
         met = [_met(condition, solved, sides, tolerances) for condition in location.invariant]
     arrays = [np.shape(value) for value in (parameters or {}).values()]
-    shape = np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t), *arrays)
-    met.append(np.ones(shape, dtype=bool))
-    return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*met))).reshape(shape)
+    met.append(np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(v)[:-1], np.shape(t), *arrays), dtype=bool))
+    return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*met)))
 
 
 def _met(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from hybrid.motion import Trajectory
     from hybrid.motion.together import Fleet
 
-__all__ = ["NOT_STARTED", "EnsembleEvents", "FollowedChunk", "MotionTask", "check_pins", "follow_chunk"]
+__all__ = ["NOT_STARTED", "EnsembleEvents", "FollowedChunk", "MotionTask", "check_pins", "follow_chunk", "start_of"]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -246,7 +245,7 @@ def follow_chunk(task: MotionTask, rows: Array, progress: Callable[[int], None] 
         alone = {
             k: is_alone.get(k, "") for k in sorted({*is_alone, *np.setdiff1d(np.arange(len(rows)), finite).tolist()})
         }
-    singles = {k: _follow(task, dict(zip(task.names, rows[k].tolist(), strict=True))) for k in alone}
+    singles = {k: _follow(task, rows[k]) for k in alone}
     return _gathered(task.dynamics, len(rows), finite, fleet, singles, alone)
 
 
@@ -284,13 +283,35 @@ def _side_by_side(task: MotionTask, rows: Array, progress: Callable[[int], None]
     return follow_together(dynamics, starts, t_end=task.t_end, law=task.law, settings=task.settings, progress=progress)
 
 
-def _follow(task: MotionTask, at: Mapping[str, float]) -> _Motion:
-    own, pins = _split(task, at)
+def start_of(task: MotionTask, row: Array) -> tuple[Dynamics, State]:
+    """The mechanism and the state with which one motion begins.
+
+    Parameters
+    ----------
+    task : MotionTask
+    row : array, (number of names,)
+
+    Returns
+    -------
+    Dynamics
+        With the parameters of this motion.
+    State
+
+    Raises
+    ------
+    HybridError
+        The start is refused.
+    """
+    if not np.isfinite(row).all():
+        raise StateError("a value is not a finite number")
+    own, pins = _split(task, dict(zip(task.names, row.tolist(), strict=True)))
+    dynamics = task.dynamics.at(own)
+    return dynamics, solve_state(dynamics, {**task.pins, **pins})
+
+
+def _follow(task: MotionTask, row: Array) -> _Motion:
     try:
-        if not all(map(math.isfinite, at.values())):
-            raise StateError("a value is not a finite number")
-        dynamics = task.dynamics.at(own)
-        start = solve_state(dynamics, {**task.pins, **pins})
+        dynamics, start = start_of(task, row)
         motion = simulate(dynamics, start, t_end=task.t_end, law=task.law, settings=task.settings)
     except HybridError as error:
         return _Motion(NOT_STARTED, NOT_STARTED, reason=str(error))

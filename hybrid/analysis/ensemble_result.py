@@ -48,6 +48,8 @@ class Ensemble(AbstractDisplayed):
         Motions that were not followed side by side but one by one, by reason.
     failures : tuple of str
         Chunks of motions that could not be followed, and why.
+    warnings : tuple of str
+        Other positions that the pins have at the first start that was followed.
     units : mapping of str to str
         Of what the mechanism has, by name, as far as they are known.
     seconds, compile_seconds : float
@@ -67,6 +69,7 @@ class Ensemble(AbstractDisplayed):
     seconds: float
     compile_seconds: float = 0.0
     failures: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     units: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
     def __repr__(self) -> str:

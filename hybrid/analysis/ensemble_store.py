@@ -78,6 +78,7 @@ def store_ensemble(found: Ensemble, path: str | Path, *, about: Mapping[str, Any
             "reasons": {str(k): reason for k, reason in found.reasons.items()},
             "handed_over": dict(found.singled_out),
             "failures": list(found.failures),
+            "warnings": list(found.warnings),
             "complete": not found.n_missing,
         },
     )
@@ -166,6 +167,7 @@ def ensemble_of(data: Any, path: str | Path) -> Ensemble:
             singled_out=about["handed_over"],
             seconds=0.0,
             failures=tuple(about["failures"]),
+            warnings=tuple(about.get("warnings", ())),  # older ones have none
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise FileError(f"no stored ensemble: {error}", str(path)) from error

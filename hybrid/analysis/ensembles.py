@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections import Counter
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.analysis.engines import Engine, worked_off
-from hybrid.analysis.ensemble_chunks import EnsembleEvents, FollowedChunk, MotionTask, check_pins, follow_chunk
+from hybrid.analysis.ensemble_chunks import (
+    NOT_STARTED,
+    EnsembleEvents,
+    FollowedChunk,
+    MotionTask,
+    check_pins,
+    follow_chunk,
+    start_of,
+)
 from hybrid.analysis.ensemble_result import Ensemble
 from hybrid.analysis.ensemble_store import ensemble_of, store_ensemble
 from hybrid.analysis.kept_tasks import KeptTasks, kept_tasks
@@ -25,7 +33,8 @@ from hybrid.analysis.maps.kept import about_mechanism, about_pins
 from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
-from hybrid.errors import ComputationError, StateError
+from hybrid.dynamics.state import other_positions
+from hybrid.errors import ComputationError, HybridError, StateError
 from hybrid.motion import Settings
 from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 
@@ -153,7 +162,7 @@ def ensemble(
         texts = tuple(f"motions {k} to {min(k + size, len(rows)) - 1}: {why}" for k, why in failures.items())
         if texts and not found:
             raise ComputationError(texts[0])
-        answer = _gathered(dynamics, names, rows, used, found, time.perf_counter() - begin, texts)
+        answer = _gathered(task, rows, used, found, time.perf_counter() - begin, texts)
         if folder is not None and kept is not None:
             store_ensemble(answer, folder, about=about)
             if not answer.n_missing:
@@ -268,15 +277,25 @@ def _reporting(
     return work
 
 
+def _other_positions(task: MotionTask, rows: Array, termination: Sequence[str | None]) -> tuple[str, ...]:
+    """What is to be said of the pins at the first start that was followed: looking takes longer than many motions."""
+    k = next((k for k, ending in enumerate(termination) if ending not in (NOT_STARTED, None)), None)
+    if k is None:
+        return ()
+    with suppress(HybridError):  # beside others it may just have been reached
+        return tuple(f"at start {k} {text}" for text in other_positions(*start_of(task, rows[k])))
+    return ()
+
+
 def _gathered(
-    dynamics: Dynamics,
-    names: tuple[str, ...],
+    task: MotionTask,
     rows: Array,
     seed: int | None,
     found: Mapping[int, FollowedChunk],
     seconds: float,
     failures: tuple[str, ...],
 ) -> Ensemble:
+    dynamics = task.dynamics
     end = np.full((len(rows), 1 + 2 * dynamics.n), np.nan)
     termination: list[str | None] = [None] * len(rows)
     verdict: list[str | None] = [None] * len(rows)
@@ -287,7 +306,7 @@ def _gathered(
         reasons |= {first + k: reason for k, reason in chunk.reasons.items()}
         singled_out.update(chunk.singled_out)
     return Ensemble(
-        names=names,
+        names=task.names,
         columns=("t", *dynamics.mechanism.coordinates, *dynamics.mechanism.velocities),
         starts=rows,
         seed=seed,
@@ -299,6 +318,7 @@ def _gathered(
         singled_out=dict(singled_out.most_common()),
         seconds=seconds,
         failures=failures,
+        warnings=_other_positions(task, rows, termination),
         units=quantities_with_units(dynamics),
         compile_seconds=max((chunk.compile_seconds for chunk in found.values()), default=0.0),
     )

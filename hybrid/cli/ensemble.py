@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from hybrid.cli.output import Answered, drawn, mechanism_command, number, table
 from hybrid.cli.program import ExitStatus
 from hybrid.cli.ranges import whole_ranges
 from hybrid.csv_files import read_table
-from hybrid.errors import FileError, HybridError
+from hybrid.errors import FileError
 from hybrid.files import read_file
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def ensemble(
     )
     written += [f"Written to {file}." for file in files]
     written += stored_line(store, was_kept=was_kept)
-    answer = {"mechanism": asked.declared.name, **_record(found), "notes": _notes(asked, found)}
+    answer = {"mechanism": asked.declared.name, **_record(found), "notes": list(found.warnings)}
     ending = None
     if found.failures:
         ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
@@ -175,20 +174,6 @@ def _record(found: Ensemble) -> dict[str, Any]:
         "seconds": found.seconds,
         "compile_seconds": found.compile_seconds,
     }
-
-
-def _notes(asked: Asked, found: Ensemble) -> list[str]:
-    """What is to be said of the pins, by those of the first start."""
-    from hybrid import solve_state
-    from hybrid.dynamics.state import other_positions
-
-    first = dict(zip(found.names, found.starts[0].tolist(), strict=True))
-    own = {name: value for name, value in first.items() if name in asked.declared.parameters}
-    pins = {**asked.pins, **{name: value for name, value in first.items() if name not in own}}
-    with suppress(HybridError):  # a start that is refused is counted
-        dynamics = asked.dynamics.at({**asked.values, **own})
-        return [f"at the first start {text}" for text in other_positions(dynamics, solve_state(dynamics, pins))]
-    return []
 
 
 def _description(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

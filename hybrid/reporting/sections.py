@@ -276,7 +276,8 @@ def _ensemble(found: Ensemble) -> str:
     from hybrid.reporting.ensembles import plot_ensemble
 
     picture = picture_html(plot_ensemble(found), "ensemble", "How the motions end")
-    view = {"n": found.n, "missing": found.n_missing, "spread": statistics(found), "failures": found.failures}
+    remarks = (*found.failures, *found.warnings)
+    view = {"n": found.n, "missing": found.n_missing, "spread": statistics(found), "remarks": remarks}
     return _of_markdown("section_ensemble.md", view, pictures={"ensemble": [picture]})
 
 

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from hybrid import ensemble, simulate, solve_state
-from hybrid.analysis import save_ensemble, statistics
+from hybrid import derive, ensemble, simulate, solve_state
+from hybrid.analysis import load_ensemble, save_ensemble, statistics
 from hybrid.cli import main
 from hybrid.contact import EnergeticImpact
+from hybrid.declaration import mechanism_from_toml
 from hybrid.errors import ArgumentError, ComputationError, StateError
 from hybrid.reporting import plot_ensemble
 from tests.catalogue import dynamics_of
+from tests.hybrid.cli.test_simulate import IN_A_DRUM
 
 RANGES = {"phi": (0.2, 2.9), "slip.tip": (-1, 1)}
 
@@ -98,6 +100,20 @@ def test_parameters_that_no_mechanism_has_are_refused_start_by_start():
         assert found.termination == ("NOT_STARTED",) * (n // 2) + ("END_TIME",) * (n // 2)
         assert all(message in found.reasons[k] for k in range(n // 2))
         assert not found.singled_out  # the others are followed together
+
+
+@pytest.mark.parametrize("n", [3, 80])  # one by one, and side by side
+def test_other_positions_of_the_pins_are_told(n, tmp_path):
+    bead = derive(mechanism_from_toml(IN_A_DRUM))
+    starts = {"x": [0.6, 0.3, *[0.4] * (n - 2)]}  # the first is out of reach in a drum of radius 1/2
+    found = ensemble(bead, starts=starts, pins={"x_dot": 0}, t_end=1e-3, store=tmp_path / "beads")
+    told = "at start 1 the pins have another position: x = 0.3, z = -0.4"  # 3, 4, 5
+    assert found.termination == ("NOT_STARTED", *["END_TIME"] * (n - 1))
+    assert found.warnings == load_ensemble(tmp_path / "beads").warnings == (told,)
+    assert told in found._repr_html_()
+    assert rods(3, t_end=0.01).warnings == ()  # explicit pins have one position
+    refused = ensemble(bead, starts={"x": [0.6]}, pins={"x_dot": 0}, t_end=1e-3)
+    assert (refused.termination, refused.warnings) == (("NOT_STARTED",), ())
 
 
 def test_an_interrupt_keeps_what_is_there():

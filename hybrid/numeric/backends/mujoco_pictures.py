@@ -35,8 +35,9 @@ seen = mujoco.MjvOption()
 # a contact is a rod along its normal, seen through the bodies
 for flag in (mujoco.mjtVisFlag.mjVIS_CONTACTPOINT, mujoco.mjtVisFlag.mjVIS_TRANSPARENT):
     seen.flags[flag] = 1
-model.vis.scale.contactwidth, model.vis.scale.contactheight = 0.045, 0.8
 model.vis.rgba.contactpoint[:] = model.vis.rgba.contactgap[:] = 0.70, 0.09, 0.17, 1.0
+# as wide as in stick figures: 5 pt at 96 pixels an inch; in distances from the camera, of which 240 show 2 tan(fovy/2)
+width = 2.0 * np.tan(np.radians(model.vis.global_.fovy / 2)) * 5 / 72 * 96 / 240
 model.vis.headlight.active = 1
 model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.35, 0.5
 moving = model.geom_bodyid > 0
@@ -51,6 +52,9 @@ with mujoco.Renderer(model, 240, 360) as renderer:
         camera.lookat[:] = (places.min(axis=0) + places.max(axis=0)) / 2
         size = np.max(np.linalg.norm(places - camera.lookat, axis=1) + radii)
         camera.distance = 2.6 * size  # a ball of that radius fills the height at 45 degrees
+        # half of either, in MuJoCo's unit: to either side a sixth of the height, more than a foot is high
+        unit = camera.distance * width / model.stat.meansize
+        model.vis.scale.contactwidth, model.vis.scale.contactheight = unit / 2, 6 * unit
         renderer.update_scene(data, camera, seen)
         pictures.append(renderer.render().copy())
 np.save(sys.argv[3], np.array(pictures))

@@ -134,8 +134,8 @@ class Stretch:
         The unknowns there.
     event : int or None
         Which event ended it.
-    solution : callable or None
-        The unknowns at a time, where wanted.
+    solution : callable
+        The unknowns at a time.
     failure : str
         Why it stopped short of all of these, if it did.
     evaluations : int
@@ -153,13 +153,11 @@ def follow_until(
     rates: Callable[[float, Array], Array],
     span: tuple[float, float],
     y: Array,
-    events: Sequence[Any],
-    *,
+    events: Sequence[Event],
+    *ends: Event,
     method: str = "DOP853",
     rtol: float,
     atol: Any,
-    dense: bool,
-    watched: int = 0,
 ) -> Stretch:
     """Integrate up to the first event.
 
@@ -169,13 +167,12 @@ def follow_until(
     span : tuple of float
     y : array
     events : sequence of callable
-        As for ``solve_ivp``.
+        As for ``solve_ivp``; looked for within the steps too, in which a slip may stop, or a force fall to its bound,
+        and be back.
+    *ends : callable
+        Events of the ends of steps alone.
     method, rtol, atol
         As for ``solve_ivp``.
-    dense : bool
-        True to keep the solution.
-    watched : int, default 0
-        The first so many events are looked for within the steps too.
 
     Returns
     -------
@@ -185,7 +182,7 @@ def follow_until(
 
     def integrated(rtol: float) -> Any:
         return solve_ivp(
-            rates, span, y, method=method, events=events, rtol=rtol, atol=atol, dense_output=dense or watched > 0
+            rates, span, y, method=method, events=[*events, *ends], rtol=rtol, atol=atol, dense_output=True
         )
 
     try:
@@ -196,7 +193,7 @@ def follow_until(
         answer = integrated(rtol / 2)
     if answer.status < 0:
         return Stretch(float(answer.t[-1]), np.array(answer.y[:, -1]), None, answer.sol, answer.message, answer.nfev)
-    missed = first_missed(events[:watched], answer.sol, answer.t) if watched else None
+    missed = first_missed(events, answer.sol, answer.t)
     if missed is not None:
         t, index = missed
         return Stretch(t, np.array(answer.sol(t)), index, answer.sol, "", answer.nfev)

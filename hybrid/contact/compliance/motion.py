@@ -239,8 +239,6 @@ class PhaseMachine:
             return float(x[-1] - last)
 
         end.terminal = True  # type: ignore[attr-defined]
-        # forces of one push another to its bound and back within a step, and so may friction that changes
-        looks_out = len(self.flow.rows) > 1 or bool(status.resting(self.flow.sizes))
         left = (self.horizon - float(y[-1])) * self.frequency / math.sqrt(self.stiffness)
         x, span = y, 1.01 * max(left * (1e9 if rotating else 1.0), 1.0)
         methods = [("DOP853", span), ("Radau", span)] if rotating else self._methods(at_state(y), status, span)
@@ -249,12 +247,10 @@ class PhaseMachine:
             patience = before + _PATIENCE * self.effort if rotating and method == "DOP853" else math.inf
             with np.errstate(over="ignore", invalid="ignore"):  # steps that went too far are refused by what they give
                 found = follow_until(
-                    rates, (0.0, length), x, [*events, end], method=method, rtol=_ACCURACY,
-                    atol=_ACCURACY * self._sizes(len(y)), dense=self.samples > 0,
-                    watched=len(events) if looks_out else 0,
+                    rates, (0.0, length), x, events, end, method=method, rtol=_ACCURACY,
+                    atol=_ACCURACY * self._sizes(len(y)),
                 )  # fmt: skip
-            if looks_out:
-                self.spent = before + found.evaluations  # without those of looking out between steps
+            self.spent = before + found.evaluations  # without those of looking out between steps
             if self.samples and not found.failure:
                 self.kept.append(self._sampled(found.solution(np.linspace(0.0, found.t, self.samples)).T, status))
             x = found.y

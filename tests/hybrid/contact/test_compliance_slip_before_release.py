@@ -73,6 +73,24 @@ def test_slip_is_renewed_where_friction_no_longer_holds_the_load(K):
     assert motion.slip_after["c"][0] == pytest.approx(slip, rel=1e-6)
 
 
+# what slides is stopped for a part of a radian, and slides on before the contact lets go
+@pytest.mark.parametrize("K", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("held", [0.3, 0.1, 0.03, 0.01])
+def test_slip_that_stops_and_begins_again_within_a_step(K, held):
+    d, exact = block(), Rebound(K)
+    crest = (math.pi / 2 + exact.a) / exact.w
+    again = brentq(lambda t: MU * exact.force(t) - T, crest, exact.end)
+    stop = again - held / exact.w
+    slip = (MU * exact.impulse(0.0, stop) - T * stop) / M
+    motion = KelvinVoigt(K).pass_through(d, solve_state(d, {**PINS, "slip.c": slip}))
+    (first, slides), (second, sticks), (third, _) = motion.phases
+    assert (first, second, third) == ("slide+", "stick", "slide+")
+    # integrated to 1e-11 of the velocities in ten steps; the slip falls with mu held / M where it stops
+    assert (slides, sticks) == pytest.approx((exact.w * stop, held), abs=1e-10 * M / (MU * held))
+    after = (T * (exact.end - again) - MU * exact.impulse(again, exact.end)) / M
+    assert motion.slip_after["c"][0] == pytest.approx(after, rel=1e-6)
+
+
 @pytest.mark.parametrize("K", [1e3, 1e5])
 @pytest.mark.parametrize("load", [0.0, 1.0, 3.0])
 def test_motions_of_a_map_slip_before_release_as_one_does(K, load):

@@ -38,7 +38,7 @@ def test_an_event_a_rounding_after_the_beginning_of_a_step_ends_the_integration(
             return end - t
 
         guard.terminal, guard.direction = True, -1.0
-        found = follow_until(rates, (0, 50), y, [guard], dense=True, **how)
+        found = follow_until(rates, (0, 50), y, [guard], **how)
         assert found.t == pytest.approx(end, rel=1e-14)
         assert found.y[0] == pytest.approx(np.cos(end), abs=1e-6)  # 100 steps with errors of 1e-9
 
@@ -51,5 +51,5 @@ def test_an_error_of_a_rate_is_met_once():
         raise ValueError("no rate")
 
     with pytest.raises(ValueError, match="no rate"):
-        follow_until(rates, (0, 1), np.zeros(1), [], rtol=1e-9, atol=1e-9, dense=True)
+        follow_until(rates, (0, 1), np.zeros(1), [], rtol=1e-9, atol=1e-9)
     assert asked == [0.0]

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from hybrid.motion import Trajectory
     from hybrid.motion.together import Fleet
 
-__all__ = ["NOT_STARTED", "EnsembleEvents", "FollowedChunk", "MotionTask", "check_pins", "follow_chunk", "start_of"]
+__all__ = [
+    "NOT_STARTED",
+    "EnsembleEvents",
+    "FollowedChunk",
+    "MotionTask",
+    "check_pins",
+    "follow_chunk",
+    "parameters_and_pins",
+    "start_of",
+]
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -272,11 +281,29 @@ def _allowed(task: MotionTask, rows: Array, numbers: Numbers) -> Numbers:
     return np.array([k for k in numbers.tolist() if is_allowed(rows[k])], dtype=np.intp)
 
 
-def _side_by_side(task: MotionTask, rows: Array, progress: Callable[[int], None] | None) -> Fleet:
+def parameters_and_pins(task: MotionTask, rows: Array) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What some motions begin with, together.
+
+    Parameters
+    ----------
+    task : MotionTask
+    rows : array, (m, number of names)
+
+    Returns
+    -------
+    dict of str to array, (m,)
+        The parameters that differ.
+    dict of str to float, str or array, (m,)
+        All pins.
+    """
     varied, pins = _split(task, dict(zip(task.names, rows.T, strict=True)))
+    return varied, {**task.pins, **pins}
+
+
+def _side_by_side(task: MotionTask, rows: Array, progress: Callable[[int], None] | None) -> Fleet:
+    varied, pins = parameters_and_pins(task, rows)
     dynamics = task.dynamics
-    at_each = dynamics.at(varied)
-    states = solve_states(at_each, {**task.pins, **pins})
+    states = solve_states(dynamics.at(varied), pins)
     q, v = (np.broadcast_to(array, (len(rows), dynamics.n)) for array in (states.q, states.v))
     reached, t = np.broadcast_to(states.reached, len(rows)), np.broadcast_to(states.t, len(rows))
     starts = Starts(attrs.evolve(states, q=q, v=v, t=t, reached=reached), varied)

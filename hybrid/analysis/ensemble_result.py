@@ -49,7 +49,7 @@ class Ensemble(AbstractDisplayed):
     failures : tuple of str
         Chunks of motions that could not be followed, and why.
     warnings : tuple of str
-        Other positions that the pins have at the first start that was followed.
+        Other positions of the pins, at the first start that has some, and whether motions begin on different branches.
     units : mapping of str to str
         Of what the mechanism has, by name, as far as they are known.
     seconds, compile_seconds : float

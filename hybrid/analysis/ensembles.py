@@ -23,6 +23,7 @@ from hybrid.analysis.ensemble_chunks import (
     MotionTask,
     check_pins,
     follow_chunk,
+    parameters_and_pins,
     start_of,
 )
 from hybrid.analysis.ensemble_result import Ensemble
@@ -33,10 +34,12 @@ from hybrid.analysis.maps.kept import about_mechanism, about_pins
 from hybrid.analysis.maps.store import check_folder, finished_group
 from hybrid.arguments import checks_arguments
 from hybrid.dynamics.derive import bound
+from hybrid.dynamics.postures import first_postures
 from hybrid.dynamics.state import other_positions
 from hybrid.errors import ComputationError, HybridError, StateError
 from hybrid.motion import Settings
 from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
+from hybrid.tolerances import Tolerances
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -52,6 +55,7 @@ Array = NDArray[np.float64]
 _LEAST, _LARGEST = 1024, 32768  # motions of a chunk
 _SHARE = 4  # chunks at least, but for small ones
 _MOST = 10_000_000
+_LOOKED_AT = 16  # starts that seem to have other positions: those of an angle may be full turns
 _SEEDS = 1 << 128
 
 
@@ -278,12 +282,17 @@ def _reporting(
 
 
 def _other_positions(task: MotionTask, rows: Array, termination: Sequence[str | None]) -> tuple[str, ...]:
-    """What is to be said of the pins at the first start that was followed: looking takes longer than many motions."""
-    k = next((k for k, ending in enumerate(termination) if ending not in (NOT_STARTED, None)), None)
-    if k is None:
+    """What is to be said of the pins of the starts that were followed."""
+    began = [k for k, ending in enumerate(termination) if ending not in (NOT_STARTED, None)]
+    if not began:
         return ()
-    with suppress(HybridError):  # beside others it may just have been reached
-        return tuple(f"at start {k} {text}" for text in other_positions(*start_of(task, rows[k])))
+    varied, pins = parameters_and_pins(task, rows[began])
+    has_others, side = first_postures(task.dynamics.at(varied), pins, tolerances=Tolerances())
+    for k in np.flatnonzero(has_others)[:_LOOKED_AT].tolist():
+        with suppress(HybridError):  # beside others it may just have been reached
+            if texts := other_positions(*start_of(task, rows[began[k]])):
+                branches = ["motions begin on different branches: each takes the position that is found first"]
+                return (*(f"at start {began[k]} {text}" for text in texts), *branches[: np.unique(side).size - 1])
     return ()
 
 

@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.dynamics.arithmetic import solve_each
-from hybrid.dynamics.positions import PositionProblem, linearised, newton, newton_from
+from hybrid.dynamics.positions import (
+    PositionProblem,
+    is_explicit,
+    linearised,
+    newton,
+    newton_from,
+    position_problem,
+    solve_positions,
+)
 from hybrid.dynamics.scales import coordinate_sizes
-from hybrid.dynamics.state import read_one_number
+from hybrid.dynamics.state import read_one_number, sort_pins
 from hybrid.errors import StateError
 from hybrid.tolerances import CLEAR, NEARLY, NOTHING, SQUARED, SUMMED
 
@@ -27,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Steps",
     "distinct_postures",
+    "first_postures",
     "is_same_posture",
     "named_posture",
     "orientation",
@@ -343,6 +352,38 @@ def distinct_postures(
         ):
             found.append(trial)
     return found
+
+
+def first_postures(
+    dynamics: Dynamics, pins: Mapping[str, Any], *, tolerances: Tolerances
+) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
+    """What is to be known of the postures that pins of many states are solved to first.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+        At the values of the parameters, which may be arrays.
+    pins : mapping of str to array_like
+    tolerances : Tolerances
+
+    Returns
+    -------
+    has_others : array of bool, (N,)
+        Newton's method comes to another posture from one of its starts, be it only a full turn of an angle away.
+    side : array of int, (N,)
+        Of the folds, by :func:`orientation`: different on different branches.
+    """
+    placed = sort_pins(dynamics, pins)
+    problem, _ = position_problem(dynamics, placed)
+    q, reached = solve_positions(problem, tolerances)
+    has_others = np.zeros(len(q), dtype=bool)
+    if is_explicit(dynamics, placed):
+        return has_others, has_others.astype(np.int8)
+    for start in problem.starts:
+        other, converged = newton(problem, start, tolerances)
+        apart = np.abs(other - q) > NEARLY * np.maximum(np.abs(other), np.abs(q))
+        has_others |= converged & reached & apart.any(axis=-1)
+    return has_others, orientation(problem, q)
 
 
 def _is_one_root(problem: PositionProblem, first: Array, second: Array, reach: Array) -> bool:

@@ -116,6 +116,42 @@ def test_other_positions_of_the_pins_are_told(n, tmp_path):
     assert (refused.termination, refused.warnings) == (("NOT_STARTED",), ())
 
 
+CURVE = """
+name = "curve"
+coordinates = ["x", "y"]
+dynamics = {kinetic = "(x_dot**2 + y_dot**2)/2"}
+constraint = [{name = "curve", equation = "x - (y**3 - y)"}]
+"""
+CRANK = """
+name = "crank"
+coordinates = ["th", "x"]
+dynamics = {kinetic = "(th_dot**2 + x_dot**2)/2"}
+constraint = [{name = "rod", equation = "(x - 0.3*cos(th))**2 + (0.3*sin(th))**2 - 0.25"}]
+"""
+
+
+@pytest.mark.parametrize("n", [4, 80])
+def test_other_positions_of_later_starts_are_told(n):
+    # between its folds at 3**-1.5*2 = 0.385 the curve has three positions, beyond them one
+    curve, x = derive(mechanism_from_toml(CURVE)), np.array([1.0, 0.5, 0.0, *[0.7] * (n - 3)])
+    found = ensemble(curve, starts={"x": x}, pins={"x_dot": 0}, t_end=1e-3)
+    others, branches = found.warnings[:-1], found.warnings[-1]
+    assert all(text.startswith("at start 2 the pins have another position: x = 0, y = ") for text in others)
+    told = {round(float(text.rpartition("= ")[2]), 6) for text in others}
+    assert told and told <= {-1.0, 0.0, 1.0} - {round(found.end[2, 2], 6)}
+    assert branches.startswith("motions begin on different branches")  # y = 0 lies between the folds, the others beyond
+    assert not ensemble(curve, starts={"x": x[x > 0.4]}, pins={"x_dot": 0}, t_end=1e-3).warnings
+
+
+@pytest.mark.parametrize("n", [3, 80])
+def test_motions_that_begin_on_different_branches_are_told(n):
+    crank = derive(mechanism_from_toml(CRANK))
+    found = ensemble(crank, starts={"th": np.linspace(0.9, 2.0, n)}, pins={"th_dot": 0}, t_end=1e-3)
+    beyond = found.end[:, 2] > 0.3 * np.cos(found.end[:, 1])  # the slider is on one side of the pin or on the other
+    assert ("motions begin on different branches" in found.warnings[-1]) == (beyond.any() and not beyond.all())
+    assert found.warnings[0].startswith("at start 0 the pins have another position")
+
+
 def test_an_interrupt_keeps_what_is_there():
     def stop(done, _):
         if done > 1024:

@@ -184,10 +184,11 @@ class Prefer(SelectionRule):
 @checks_arguments
 @attrs.frozen
 class Penalty(SelectionRule):
-    """Hand the state to the compliant contact in the limit of infinite stiffness, which always has an answer.
+    """Hand the state to the compliant contact in the limit of infinite stiffness.
 
-    Where no mode is consistent that is an impact without collision; where several are, the contact lifts off, because
-    a persistent contact does not approach (Hogan and Kristiansen 2017). Where the force of a contact that slides alone
+    Where no mode is consistent that is an impact without collision; where several are and one contact slips, it lifts
+    off, because a persistent contact does not approach (Hogan and Kristiansen 2017). Several modes of several contacts
+    are not decided: the motion ends as without a rule. Where the force of a contact that slides alone
     grows beyond bounds (Genot and Brogliato 1999) the impact without collision of vanishing mobility stops the slip.
     Every such impact is an event with its law, phases and energy.
 

@@ -379,9 +379,10 @@ def first_postures(
     has_others = np.zeros(len(q), dtype=bool)
     if is_explicit(dynamics, placed):
         return has_others, has_others.astype(np.int8)
+    begin = np.max([np.abs(problem.started(start)) for start in problem.starts], axis=0)  # rounding of which is left
     for start in problem.starts:
         other, converged = newton(problem, start, tolerances)
-        apart = np.abs(other - q) > NEARLY * np.maximum(np.abs(other), np.abs(q))
+        apart = np.abs(other - q) > NEARLY * np.maximum(np.abs(other), np.abs(q)) + SUMMED * begin
         has_others |= converged & reached & apart.any(axis=-1)
     return has_others, orientation(problem, q)
 

@@ -5,6 +5,7 @@ Postures followed along straight lines in what is pinned, without leaving their 
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -375,11 +376,11 @@ def first_postures(
     """
     placed = sort_pins(dynamics, pins)
     problem, _ = position_problem(dynamics, placed)
-    q, reached = solve_positions(problem, tolerances)
-    has_others = np.zeros(len(q), dtype=bool)
+    has_others = np.zeros(len(problem.time), dtype=bool)
     if is_explicit(dynamics, placed):
         return has_others, has_others.astype(np.int8)
-    begin = np.max([np.abs(problem.started(start)) for start in problem.starts], axis=0)  # rounding of which is left
+    q, reached = solve_positions(problem, tolerances)
+    begin = reduce(np.maximum, (np.abs(problem.started(start)) for start in problem.starts))  # its rounding is left
     for start in problem.starts:
         other, converged = newton(problem, start, tolerances)
         apart = np.abs(other - q) > NEARLY * np.maximum(np.abs(other), np.abs(q)) + SUMMED * begin

@@ -234,7 +234,8 @@ class PhaseMachine:
             note(x)
             self.is_cut = self.is_cut or self.spent > self.effort
             is_stiff = self.spent > patience
-            if self.is_cut or is_stiff or self.flow.is_over(at_state(x)):
+            # only once: where SciPy looks for the root it asks at the beginning of the step again
+            if last == self.horizon and (self.is_cut or is_stiff or self.flow.is_over(at_state(x))):
                 last = min(last, float(x[-1]))
             return float(x[-1] - last)
 

@@ -45,6 +45,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 _ROUNDING = 32 * float(np.finfo(np.float64).eps)  # of the terms: those of a linear solve for pins and of a product
+_OF_TIME = 32 * float(np.finfo(np.float64).eps) / Tolerances().gap  # what is its rounding counts as zero
 _LEFT_BEHIND = 32 * float(np.finfo(np.float64).eps) / Tolerances().velocity  # of other coordinates, in a computed state
 
 
@@ -119,7 +120,8 @@ def scales_of(
 ) -> Scales:
     """Sizes of all gaps and contact velocities at one state or many.
 
-    A gap ``g`` has the size ``|W_N|^T |q|``, where a body that turns has a length, its radius of gyration. A velocity
+    A gap ``g`` has the size ``|W_N|^T |q|``, where a body that turns has a length, its radius of gyration; where its
+    surface moves, the rounding of the time, times the rate ``dg/dt``, may be more than a tolerance of that. A velocity
     ``gamma = W^T v + drift`` has that of its summands or, if it is more, that which the accelerations ``M^-1 h`` give
     within the size of the position: a rod of length l under gravity moves at about ``sqrt(g l)``. Where summands are
     themselves the rounding of a state that was computed, the other coordinates tell how large that may be.
@@ -147,11 +149,11 @@ def scales_of(
     >>> scales_of(rod, rod.terms(*at), *at).gap.round(6).tolist()
     [1.57735]
     """
-    q, v = np.asanyarray(q), np.asanyarray(v)
+    q, v, times = np.asanyarray(q), np.asanyarray(v), np.asanyarray(t, dtype=float)[..., None]
     radians = dynamics.radians
     turns = dynamics.radians_at(q, t) if radians is None else radians
     of_terms = (terms.M, terms.W_N, terms.W_T, terms.J, terms.h, terms.gap_dot, terms.slip, terms.constraint_dot)
-    arrays: tuple[Any, ...] = (*of_terms, q, v, turns, *(reach or ()))
+    arrays: tuple[Any, ...] = (*of_terms, times, q, v, turns, *(reach or ()))
     if q.ndim == 1 and q.size <= MAX_IN_FLOATS:
         found = dynamics.once(_straight_line, terms.slip.shape[-1], len(arrays))(*arrays)
         if found is not None:
@@ -168,7 +170,7 @@ def _places(dynamics: Dynamics) -> tuple[tuple[int, ...], ...]:
 def _straight_line(dynamics: Dynamics, n_slips: int, n_arrays: int) -> StraightLine:
     """What :func:`scales_of` does at one state."""
     n, contacts, rigid = dynamics.n, len(dynamics.contacts), len(dynamics.rigid)
-    of_terms = ((n, n), (n, contacts), (n, n_slips), (rigid, n), (n,), (contacts,), (n_slips,), (rigid,))
+    of_terms = ((n, n), (n, contacts), (n, n_slips), (rigid, n), (n,), (contacts,), (n_slips,), (rigid,), (1,))
     return _straight((*of_terms, *[(n,)] * (n_arrays - len(of_terms))), _places(dynamics))
 
 
@@ -189,6 +191,7 @@ def _sizes(
     gap_dot: Any,
     slip: Any,
     constraint_dot: Any,
+    times: Any,
     q: Any,
     v: Any,
     turns: Any,
@@ -197,7 +200,7 @@ def _sizes(
 ) -> tuple[Array, Array, Array, Array, Array]:
     """What :class:`Scales` holds; ``places`` are the tangential columns of every contact."""
     kind = arithmetic_of(h, q, v, gap_dot, slip, constraint_dot, matrices=(M, W_N, W_T, J))
-    along = _sizes_along(M, h, q, v, turns, reach, kind)
+    along = _sizes_along(M, h, times, q, v, turns, reach, kind)
     normal = [along(*row) for row in _columns(W_N, gap_dot, kind)]
     tangential = [along(*row) for row in _columns(W_T, slip, kind)]
     bilateral = list(map(along, kind.matrix(J), kind.vector(constraint_dot)))
@@ -222,7 +225,7 @@ def _columns(directions: Array, rates: Array, kind: Arithmetic) -> Iterator[tupl
 
 
 def _sizes_along(
-    M: Any, h: Any, q: Any, v: Any, turns: Any, reach: tuple[Any, ...], kind: Arithmetic
+    M: Any, h: Any, times: Any, q: Any, v: Any, turns: Any, reach: tuple[Any, ...], kind: Arithmetic
 ) -> Callable[[Sequence[Any], Any], tuple[Any, Any, Any]]:
     """Sizes of a length with a gradient and a rate: its own, that of the rate by summands, and of its acceleration."""
     larger, total, velocities, turned = kind.larger, kind.total, kind.vector(v), kind.vector(turns)
@@ -239,12 +242,14 @@ def _sizes_along(
         for items in (sizes, speeds)
     )
     accelerations = _accelerations(M, h, inertia, kind)
+    (time,) = kind.vector(times)
+    late = _OF_TIME * abs(time)
 
     def along(gradient: Sequence[Any], rate: Any) -> tuple[Any, Any, Any]:
-        across, drift = list(map(abs, gradient)), rate - total(map(operator.mul, gradient, velocities))
+        across, drift = list(map(abs, gradient)), abs(rate - total(map(operator.mul, gradient, velocities)))
         return (
-            total(map(operator.mul, across, sizes)),
-            total(map(operator.mul, across, speeds)) + abs(drift),
+            total(map(operator.mul, across, sizes)) + late * drift,
+            total(map(operator.mul, across, speeds)) + drift,
             total(map(operator.mul, across, accelerations)),
         )
 

@@ -99,21 +99,24 @@ class Choice:
         return self.mode, tuple(sorted(self.force_signs.items()))
 
 
-def gap_floors(terms: Terms, q: Array) -> Array:
-    """Rounding of gaps: that of the terms that cancel in them.
+def gap_floors(terms: Terms, q: Array, v: Array, t: float | Array) -> Array:
+    """Rounding of gaps: that of the terms that cancel in them, and of the time at which surfaces are where they are.
 
     Parameters
     ----------
     terms : Terms
         At one state or many.
-    q : array, (..., n)
+    q, v : array, (..., n)
+    t : float or array, (...)
 
     Returns
     -------
     array, (..., number of contacts)
-        Eight roundings of ``abs(W_N) . abs(q)``, in the unit of each gap.
+        Eight roundings of ``abs(W_N) . abs(q) + abs(dg/dt) abs(t)``, in the unit of each gap.
     """
-    return np.asarray(_ROUNDING * _EPSILON * (np.abs(terms.W_N) * np.abs(q)[..., None]).sum(axis=-2))
+    across = (np.abs(terms.W_N) * np.abs(q)[..., None]).sum(axis=-2)
+    drift = terms.gap_dot - (terms.W_N * v[..., None]).sum(axis=-2)
+    return np.asarray(_ROUNDING * _EPSILON * (across + np.abs(drift) * np.abs(t)[..., None]))
 
 
 def _both(first: Functions | None, second: Functions) -> Functions:
@@ -410,7 +413,7 @@ class Context:
         floors = {}
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCHDOWN:
-                floors[position] = float(gap_floors(terms, q)[self.dynamics.contacts.index(guard.element)])
+                floors[position] = float(gap_floors(terms, q, v, t)[self.dynamics.contacts.index(guard.element)])
             elif guard.kind is GuardKind.SLIP:
                 columns = self.dynamics.columns[guard.element]
                 speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))

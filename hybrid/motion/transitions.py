@@ -165,7 +165,7 @@ def moment_after(
         elif part.sticks and GuardKind.CONE_PLUS in kinds:
             broken[part.name] = ContactMode.SLIDE_PLUS
     if Activity.APPROACHING in activities.values():
-        activities |= _touching(context, terms, context.scales(t, q, v, terms), q, activities)
+        activities |= _touching(context, terms, t, q, v, activities)
     q, v = settle(context, activities, t, q, v)
     if any(guard.kind is GuardKind.TOUCHDOWN for guard in fired):
         held |= _come_to_rest(context, activities, t, q, v)
@@ -175,10 +175,11 @@ def moment_after(
 
 
 def _touching(
-    context: Context, terms: Terms, scales: Scales, q: Array, activities: Mapping[str, Activity]
+    context: Context, terms: Terms, t: float, q: Array, v: Array, activities: Mapping[str, Activity]
 ) -> dict[str, Activity]:
     """Contacts that were open without force though they touch, and take part in an impact elsewhere."""
-    found, floors = {}, gap_floors(terms, q)
+    scales = context.scales(t, q, v, terms)
+    found, floors = {}, gap_floors(terms, q, v, t)
     for index, name in enumerate(context.dynamics.contacts):
         at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity * scales.gap_dot[index]
         if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * floors[index]:
@@ -344,7 +345,9 @@ def closed_again(
     return Moment(t, *reached, known, {}, resting)
 
 
-def may_rebound_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) -> NDArray[np.bool_]:
+def may_rebound_low(
+    dynamics: Dynamics, terms: Terms, q: Array, v: Array, t: float | Array, rates: Array
+) -> NDArray[np.bool_]:
     """Where gaps open so slowly that forces like those here may close them at once.
 
     Parameters
@@ -352,7 +355,8 @@ def may_rebound_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) ->
     dynamics : Dynamics
     terms : Terms
         At one state or many.
-    q : array, (..., n)
+    q, v : array, (..., n)
+    t : float or array, (...)
     rates : array, (..., number of contacts)
         Of the gaps.
 
@@ -364,7 +368,7 @@ def may_rebound_low(dynamics: Dynamics, terms: Terms, q: Array, rates: Array) ->
     force = np.sqrt(np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1))[..., None]
     answers = np.sqrt(np.maximum(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2), 0.0))
     largest = _LARGEST * (answers * force + np.abs(terms.zeta_N))
-    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_REBOUND * gap_floors(terms, q)))
+    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_REBOUND * gap_floors(terms, q, v, t)))
 
 
 def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
@@ -387,7 +391,7 @@ def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -
         return set()
     terms, dynamics = context.terms(moment.t, moment.q, moment.v), context.dynamics
     all_rates = np.array([rates.get(name, 0.0) for name in dynamics.contacts])
-    if not may_rebound_low(dynamics, terms, moment.q, all_rates).any():
+    if not may_rebound_low(dynamics, terms, moment.q, moment.v, moment.t, all_rates).any():
         return set()
     activities = tuple(moment.activities[name] for name in element_names(dynamics))
     problem = pose(dynamics, terms, activities, sides=moment.sides)
@@ -395,7 +399,8 @@ def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -
     if not branches:
         return set()
     falls = -np.max([terms.W_N.T @ branch.acceleration + terms.zeta_N for branch in branches], axis=0)
-    is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * _LOWEST_REBOUND * gap_floors(terms, moment.q))
+    lowest = _LOWEST_REBOUND * gap_floors(terms, moment.q, moment.v, moment.t)
+    is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * lowest)
     return {name for name in rates if is_low[dynamics.contacts.index(name)]}
 
 

@@ -138,7 +138,7 @@ def _check_approach(fleet: Fleet, lanes: Lanes) -> None:
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
     scales = measured(fleet, lanes, terms)
-    slow, floors = np.zeros(lanes.shape, dtype=bool), gap_floors(terms, q)
+    slow, floors = np.zeros(lanes.shape, dtype=bool), gap_floors(terms, q, v, t)
     for other in range(len(fleet.dynamics.contacts)):
         is_slow = terms.gap_dot[..., other] >= -tolerances.velocity * scales.gap_dot[..., other]
         slow |= is_slow & (fleet.activities[other, lanes] == Activity.APPROACHING)
@@ -257,7 +257,7 @@ def _leave(
         columns = list(fleet.dynamics.columns_of(name))
         found = tangential_activity(terms.slip[..., columns], scales.slip[..., columns], tolerances)
         fleet.activities[fleet.names.index(name), lanes] = found
-    for place in np.flatnonzero(may_rebound_low(dynamics, terms, q, rates).any(axis=-1) & ~again).tolist():
+    for place in np.flatnonzero(may_rebound_low(dynamics, terms, q, v, t, rates).any(axis=-1) & ~again).tolist():
         lane, opening = int(lanes[place]), dict(zip(fleet.dynamics.contacts, rates[place].tolist(), strict=True))
         for name in low_rebounds(*_alone(fleet, lane, law), {name: rate for name, rate in opening.items() if rate}):
             index = fleet.names.index(name)

@@ -62,10 +62,11 @@ def test_a_position_on_the_table_up_to_rounding_touches_it(k):
 def test_many_at_once_bounce_as_one_does():
     dynamics, t = table(0.3), 100 * PERIOD
     known = {"t_end": t + 3 * PERIOD, "law": NewtonImpact()}
-    positions, pins = [1e-9, 1e-8, 1e-6], {"y_dot": A * W, "t": t}
+    positions, pins = np.geomspace(1e-9, 1e-6, 300).tolist(), {"y_dot": A * W, "t": t}  # fewer run one by one
     together = ensemble(dynamics, starts={"y": positions}, pins=pins, **known)
-    for k, y in enumerate(positions):
-        alone = simulate(dynamics, State([y], [A * W], t), **known)
+    lowest = 2 * np.sqrt(2 * 8 * np.finfo(float).eps * A * W * t / G)  # a flight as high as the gap's rounding lasts so
+    for k in range(0, 300, 30):
+        alone = simulate(dynamics, State([positions[k]], [A * W], t), **known)
         times = [event.t for event in alone.events]
         assert alone.termination is Termination.END_TIME
-        assert together.log.t[together.log.motion == k] == pytest.approx(times, rel=0.0, abs=1e-8 * PERIOD)
+        assert together.log.t[together.log.motion == k] == pytest.approx(times, rel=0.0, abs=lowest)

@@ -91,6 +91,9 @@ def matrix_rows(M: Matrix) -> Rows:
             listed = [list(row) for row in M]  # type: ignore[union-attr, arg-type]
         except TypeError as error:
             raise LCPError(f"M must be a square matrix of numbers: {error}") from error
+        wrong = next((row for row in listed if len(row) != len(listed)), None)
+        if wrong is not None:
+            raise LCPError(f"M must be square: its rows are {len(listed)}, and one has {len(wrong)} entries")
         rows = RationalLCP(listed, [0] * len(listed)).M
     if len(rows) > MAX_N:
         raise LCPError(f"order {len(rows)} has {2 ** len(rows) - 1} principal minors; at most {MAX_N} is decided")

@@ -113,6 +113,11 @@ def test_what_is_no_square_matrix_of_numbers_is_refused(test, M):
         test(M)
 
 
+def test_a_matrix_that_is_not_square_is_told_by_its_rows():
+    with pytest.raises(LCPError, match="its rows are 1, and one has 2 entries"):
+        is_p_matrix([[1, 2]])
+
+
 def test_members_are_members_of_the_larger_classes():
     rng = np.random.default_rng(1)
     for _ in range(20):

@@ -110,8 +110,9 @@ def ensemble(
             on_interrupt="keep",
             **how,
         )
-    files = [] if output is None else list(save_ensemble(found, output))
-    picture = None if found.n_missing == found.n else plot  # there is nothing to draw
+    is_empty = found.n_missing == found.n  # there is nothing to write or draw
+    files = [] if output is None or is_empty else list(save_ensemble(found, output))
+    picture = None if is_empty else plot
     written = drawn(
         picture, lambda **named: reporting.plot_ensemble(found, coordinate=portrait, **named), asked.dynamics
     )
@@ -123,8 +124,9 @@ def ensemble(
         ending = (ExitStatus.NOT_COMPUTED, f"not computed: {'; '.join(found.failures)}")
     elif found.n_missing:
         missing = f"{found.n_missing} of {found.n} motions are missing"
-        if found.n_missing == found.n:
-            missing = f"no motion was finished of {found.n}" + (", and none is drawn" if plot is not None else "")
+        if is_empty:
+            left = [word for word, file in (("drawn", plot), ("written", output)) if file is not None]
+            missing = f"no motion was finished of {found.n}" + (f", and none is {' or '.join(left)}" if left else "")
         ending = (ExitStatus.INTERRUPTED, f"interrupted: {missing}; {resumption(store)}")
     return Answered(answer, _description(answer), written, ending)
 

@@ -158,24 +158,32 @@ def test_an_interrupted_map_says_how_it_goes_on(kept, clause, tmp_path):
     assert re.search(rf"interrupted: \d+ of 4000000 cells are missing; {clause}\n", ended.stderr)
 
 
-@pytest.mark.parametrize("is_drawn", [True, False])
-def test_an_ensemble_interrupted_before_its_first_motion_says_so(is_drawn, tmp_path):
-    """The signal comes as the first motions are handed out; of no motion there is a picture."""
-    plot = tmp_path / "ends.svg"
-    command = ["ensemble", "bouncing_ball", "--vary=y=1:2", "--pin=y_dot=0", "--n=5", "--t-end=1", "--json"]
-    command += [f"--plot={plot}"] if is_drawn else []
+@pytest.mark.parametrize(
+    ("files", "clause"),
+    [
+        ([], ""),
+        (["--plot=ends.svg"], ", and none is drawn"),
+        (["--plot=ends.svg", "-o", "ends.parquet"], ", and none is drawn or written"),
+    ],
+)
+def test_an_ensemble_interrupted_before_its_first_motion_says_so(files, clause, tmp_path):
+    """The signal comes as the first motions are handed out; of no motion there is a picture or a table."""
+    command = ["ensemble", "bouncing_ball", "--vary=y=1:2", "--pin=y_dot=0", "--n=5", "--t-end=1", "--json", *files]
     early = AFTER_ALL.format("hybrid.analysis", "ensembles", "_worked_off")
     ended = subprocess.run(
-        [sys.executable, "-c", CHILD.format(early), *command], capture_output=True, text=True, timeout=500
+        [sys.executable, "-c", CHILD.format(early), *command],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        cwd=tmp_path,
     )
     assert ended.returncode == 130, ended.stderr
     found = json.loads(ended.stdout)
     assert (found["missing"], found["n"], found["complete"], found["terminations"]) == (5, 5, False, {})
-    drawn = ", and none is drawn" if is_drawn else ""
     assert ended.stderr.endswith(
-        f"interrupted: no motion was finished of 5{drawn}; with --store DIR, which keeps them, it could go on\n"
+        f"interrupted: no motion was finished of 5{clause}; with --store DIR, which keeps them, it could go on\n"
     )
-    assert not plot.exists()
+    assert not list(tmp_path.iterdir())
 
 
 WHILE_KEPT = """

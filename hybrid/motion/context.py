@@ -119,6 +119,23 @@ def gap_floors(terms: Terms, q: Array, v: Array, t: float | Array) -> Array:
     return np.asarray(_ROUNDING * _EPSILON * (across + np.abs(drift) * np.abs(t)[..., None]))
 
 
+def slip_floors(terms: Terms, v: Array) -> Array:
+    """Rounding of slips: that of the terms that cancel in them.
+
+    Parameters
+    ----------
+    terms : Terms
+        At one state or many.
+    v : array, (..., n)
+
+    Returns
+    -------
+    array, (..., number of tangential columns)
+        Eight roundings of ``abs(W_T) . abs(v)``, in the unit of each slip.
+    """
+    return np.asarray(_ROUNDING * _EPSILON * (np.abs(terms.W_T) * np.abs(v)[..., None]).sum(axis=-2))
+
+
 def _both(first: Functions | None, second: Functions) -> Functions:
     return second if first is None else lambda t, y: np.concatenate([first(t, y), second(t, y)])
 
@@ -409,13 +426,11 @@ class Context:
     def _rounded(self, flow: Flow, t: float, y: Array) -> dict[int, float]:
         """Rounding of gaps and slips alone, by their positions among the guards."""
         q, v = y[: self.dynamics.n], y[self.dynamics.n :]
-        terms = self.terms(t, q, v)
-        floors = {}
+        terms, floors = self.terms(t, q, v), {}
+        of_gaps, of_slips = gap_floors(terms, q, v, t), slip_floors(terms, v)
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCHDOWN:
-                floors[position] = float(gap_floors(terms, q, v, t)[self.dynamics.contacts.index(guard.element)])
+                floors[position] = float(of_gaps[self.dynamics.contacts.index(guard.element)])
             elif guard.kind is GuardKind.SLIP:
-                columns = self.dynamics.columns[guard.element]
-                speed = float(np.max(np.abs(v) @ np.abs(terms.W_T[:, columns])))
-                floors[position] = _ROUNDING * _EPSILON * speed
+                floors[position] = float(np.max(of_slips[self.dynamics.columns[guard.element]]))
         return floors

@@ -18,7 +18,7 @@ from hybrid.declaration.names import TIME
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
 from hybrid.motion.arcs import flight_limits
-from hybrid.motion.context import gap_floors
+from hybrid.motion.context import gap_floors, slip_floors
 from hybrid.motion.flow import check_exit
 from hybrid.motion.recorded import LASTING, Event, EventKind, Termination, named_by_modes
 from hybrid.motion.together.fleet import KIND_NUMBERS, KINDS, NOWHERE, Stage, distinct_columns
@@ -38,7 +38,6 @@ Array = NDArray[np.float64]
 Lanes = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 
-_LOST = 8.0 * float(np.finfo(float).eps)  # of the terms that cancel in a slip
 _UNSOUND = "static friction above kinetic, a mass or a friction that is negative, or terms without a value"
 _DETACHED = KIND_NUMBERS[EventKind.DETACHMENT]
 _ENDINGS = {
@@ -177,11 +176,10 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     fleet.touches[:, lanes] = False
     q, v, terms = settled(fleet, lanes, flow.parts)
     y, t = np.concatenate([q.T, v.T]), fleet.t[lanes]
-    of_gaps = gap_floors(terms, q, v, t)
+    of_gaps, of_slips = gap_floors(terms, q, v, t), slip_floors(terms, v)
     for part in flow.parts:
-        across = np.abs(terms.W_T[..., list(part.columns)].sum(axis=-1)) * np.abs(v)
-        floors = of_gaps[..., part.index] if part.is_open else _LOST * np.sum(across, axis=-1)
-        fleet.floors[fleet.names.index(part.name), lanes] = floors
+        slips = of_slips[..., list(part.columns)].max(axis=-1, initial=0.0)
+        fleet.floors[fleet.names.index(part.name), lanes] = of_gaps[..., part.index] if part.is_open else slips
     slope, h = enter(fleet, flow, lanes, y)
     with np.errstate(all="ignore"):
         for part in flow.parts:

@@ -29,7 +29,7 @@ def writable(problem):
 
 
 @ALL
-def test_thin_solver_ends_as_lemke_does_or_hands_over(family):
+def test_low_level_solver_ends_as_lemke_does_or_fails(family):
     rng = np.random.default_rng(1)
     for _ in range(200):
         problem = FAMILIES[family](rng, int(rng.integers(1, 50)))
@@ -59,7 +59,7 @@ def test_a_search_leaves_entries_alone_whose_products_vanish():
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8, 16])
-def test_thin_solver_hardly_ever_hands_over(n):
+def test_low_level_solver_hardly_ever_fails(n):
     rng, failed = np.random.default_rng(n), 0
     for _ in range(1000):
         failed += solve_into(rng.normal(size=(n, n)), rng.normal(size=n), np.empty(n)) == FAILED
@@ -86,7 +86,7 @@ def test_path_is_the_same_in_python_and_compiled(family):
 
 @pytest.mark.parametrize("skew", [0.0, 1.0])
 @pytest.mark.parametrize("n", [5, 16, 17, 50, 100])
-def test_thin_solver_finds_the_solution_of_a_definite_problem(n, skew):
+def test_low_level_solver_finds_the_solution_of_a_definite_problem(n, skew):
     # z and w are given, and a matrix with a positive definite symmetric part has one solution only
     rng = np.random.default_rng(n)
     A, B = rng.normal(size=(2, n, n))
@@ -251,7 +251,7 @@ def test_signs_of_minors_are_for_four_unknowns_and_the_refusal_says_what_takes_m
 
 
 @pytest.mark.parametrize("n", [1, 3, 5, 9])
-def test_thin_call_refuses_what_does_not_fit_before_it_writes(n):
+def test_low_level_call_refuses_what_does_not_fit_before_it_writes(n):
     M, q, fitting = np.eye(n), -np.ones(n), np.empty(n)
     for problem, answer, message in (
         ((M, q), np.empty(n - 1), "columns"),
@@ -265,7 +265,7 @@ def test_thin_call_refuses_what_does_not_fit_before_it_writes(n):
             solve_into(*problem, answer)
 
 
-def test_thin_call_refuses_other_types_than_arrays_of_float64():
+def test_low_level_call_refuses_other_types_than_arrays_of_float64():
     M, q, answer = np.eye(2), -np.ones(2), np.empty(2)
     read_only = np.empty(2)
     read_only.flags.writeable = False
@@ -287,14 +287,14 @@ def test_thin_call_refuses_other_types_than_arrays_of_float64():
             solve_into(*arguments)
 
 
-def test_thin_call_reads_arrays_that_are_read_only_or_not_contiguous():
+def test_low_level_call_reads_arrays_that_are_read_only_or_not_contiguous():
     M, q, z = np.zeros((4, 4))[::2, ::2], np.array([-1.0, 0.0, -2.0, 0.0])[::2], np.empty(2)
     M[:], q.flags.writeable = [[2.0, 1.0], [0.0, 4.0]], False
     assert solve_into(M, q, z) > 0
     np.testing.assert_allclose(z, [0.25, 0.5], rtol=1e-14)
 
 
-def test_thin_call_does_not_write_an_answer_over_the_problem():
+def test_low_level_call_does_not_write_an_answer_over_the_problem():
     room = np.zeros(8)
     M, q = room[:4].reshape(2, 2), room[4:6]
     M[:], q[:] = np.eye(2), [-1.0, -2.0]
@@ -318,7 +318,7 @@ def test_rows_and_columns_of_very_different_size_hide_no_solution_and_feign_none
 
 
 @pytest.mark.parametrize("size", [1e-90, 1e-12, 1e90])
-def test_thin_solver_depends_on_no_unit(size):
+def test_low_level_solver_depends_on_no_unit(size):
     for n in (3, 7, 20):
         z, wanted = np.empty(n), 1.0 + np.arange(n) / n
         assert solve_into(size * np.eye(n), -size * wanted, z) > 0
@@ -326,7 +326,7 @@ def test_thin_solver_depends_on_no_unit(size):
         assert solve_into(-np.eye(n), -size * wanted, z) == RAY
 
 
-def test_thin_solver_hands_over_what_has_ties_or_wants_scaling():
+def test_low_level_solver_fails_at_what_has_ties_or_wants_scaling():
     for M, q in (
         (np.eye(2), [-1.0, -1.0]),
         (np.eye(2), [-1.0, -1.0 + 1e-12]),

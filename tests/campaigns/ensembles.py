@@ -2,10 +2,10 @@
 
 The mechanisms are those of the campaign of motions, without its rail: springs, slopes, walls and rods that fall on two
 tips, with loads in time, friction and restitution, each of them switched off at times; dry friction holds the first
-coordinate of a half. Masses differ from start to start, and with them the moment of inertia, an expression of the mass.
-Where a start moved by a billionth has other events, the case lies next to a tie and counts as undecided; so does a last
-bounce whose speed is of the order of the tolerance for velocities, which one of two runs may call a touchdown and the
-other an impact.
+coordinate of a half, at times more at rest than in slip. Masses differ from start to start, and with them the moment of
+inertia, an expression of the mass. Where a start moved by a billionth has other events, the case lies next to a tie
+and counts as undecided; so does a last bounce whose speed is of the order of the tolerance for velocities, which one
+of two runs may call a touchdown and the other an impact.
 """
 
 from __future__ import annotations
@@ -34,10 +34,9 @@ Told = tuple[np.ndarray, list[tuple[str, str | None]]]
 
 def _with_inertia_of_the_mass(mechanism: Mechanism, *, is_dry: bool) -> Mechanism:
     given = {name: parameter.value for name, parameter in mechanism.parameters.items()}
-    dry = [FrictionElement(name="dry", tangent=mechanism.coordinates[0], limit="1")] if is_dry else []
-    return attrs.evolve(
-        mechanism, parameters={**given, "i": 1.0, "I": "i*m*l**2"}, friction=[*mechanism.friction, *dry]
-    )
+    dry = [FrictionElement(name="dry", tangent=mechanism.coordinates[0], limit="1", static_limit="S")] if is_dry else []
+    parameters = {**given, "i": 1.0, "I": "i*m*l**2"} | ({"S": 1.0} if is_dry else {})
+    return attrs.evolve(mechanism, parameters=parameters, friction=[*mechanism.friction, *dry])
 
 
 def _events(found: Ensemble, k: int) -> Told:
@@ -84,6 +83,8 @@ def run(n: int, *, seed: int) -> Tally:
         spread[:, 0] = 0.0  # the start of the other campaign, which may be at rest
         starts = dict(zip(names, centre[:, None] + spread, strict=True))
         masses = values.pop("m") * rng.uniform(0.8, 1.2, N)
+        if is_dry:
+            values["S"] = float(rng.choice([1.0, 1.0, 1.5]))
 
         def followed(by: float) -> Ensemble:
             moved = {name: column + by for name, column in starts.items()} | {"m": masses}  # noqa: B023

@@ -13,7 +13,7 @@ from hybrid.contact.conditions import all_tied
 from hybrid.contact.guards import GuardKind
 from hybrid.contact.modes import Mode
 from hybrid.contact.problem import pose
-from hybrid.contact.table import not_negative, rows_of
+from hybrid.contact.table import force_elements, has_stiction, not_negative, rows_of
 from hybrid.declaration.names import TIME
 from hybrid.dynamics.arithmetic import definiteness
 from hybrid.dynamics.scales import summands_of
@@ -108,11 +108,9 @@ def _decide_pattern(fleet: Fleet, pattern: tuple[Activity, ...], lanes: Lanes) -
 
 def _is_sound(fleet: Fleet, terms: Terms, shape: tuple[int, ...]) -> Flags:
     """Where masses are positive, forces have values, and static friction is the kinetic one, not negative."""
-    is_sound = (
-        (definiteness(terms.M) > fleet.settings.tolerances.rank)
-        & np.isfinite(terms.h).all(axis=-1)
-        & (terms.static_friction == terms.friction).all(axis=-1)
-    )
+    is_sound = (definiteness(terms.M) > fleet.settings.tolerances.rank) & np.isfinite(terms.h).all(axis=-1)
+    for element in force_elements(fleet.dynamics):
+        is_sound = is_sound & ~has_stiction(terms, element)
     for _, values in not_negative(fleet.dynamics, terms):
         is_sound = is_sound & (values >= 0.0).all(axis=-1)
     return np.broadcast_to(is_sound, shape)

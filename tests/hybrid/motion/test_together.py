@@ -320,3 +320,16 @@ def test_equal_columns_are_found(rows, base):
     for column, here in found.items():
         assert here.tolist() == [other == column for other in map(tuple, table.T.tolist())]
     assert not list(distinct_columns(table[:, :0], base))
+
+
+def test_a_friction_element_that_holds_more_at_rest_sticks_where_its_slip_ends():
+    # every half swing ends 2 mu m g/k nearer to x = 0, and the first end within mu_s m g/k of it is the last
+    x = np.linspace(0.25, 1.2, FEW + 8)
+    step, band = 2 * 0.3 * 2 * 9.81 / 50, 0.6 * 2 * 9.81 / 50
+    swings = np.ceil((x - band) / step)
+    found = ensemble(
+        dynamics_of("coulomb_oscillator"), starts={"x": x}, pins={"x_dot": 0}, parameters={"mu_s": 0.6}, t_end=10
+    )
+    assert set(found.termination) == {"END_TIME"}
+    assert found.end[:, 1] == pytest.approx((-1) ** swings * (x - swings * step), abs=1e-9)
+    assert found.end[:, 2] == pytest.approx(0.0, abs=1e-9)

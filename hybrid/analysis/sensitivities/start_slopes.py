@@ -15,12 +15,13 @@ from hybrid.analysis.sensitivities.refusal import Refusal
 from hybrid.contact.activity import Activity, element_activities, element_names
 from hybrid.declaration.names import nearest
 from hybrid.declaration.tree import read, read_with_definitions
+from hybrid.dynamics.arithmetic import equilibrated, is_numerically_singular
 from hybrid.dynamics.partials import Partials, partial_derivatives
 from hybrid.dynamics.scales import coordinate_sizes, motion_sizes, scales_of
 from hybrid.dynamics.state import sort_pins
 from hybrid.errors import StateError
 from hybrid.expressions import Builder, compile_kernel, jacobian
-from hybrid.tolerances import NOTHING, ROOT, Tolerances
+from hybrid.tolerances import CLEAR, NOTHING, ROOT, SQUARED, Tolerances
 
 if TYPE_CHECKING:
     from hybrid.analysis.sensitivities.event_map import Replay
@@ -153,7 +154,16 @@ def _from_pins(
             right[[names.index(item) for item in chosen]] = text_slopes(dynamics, str(pins[name]), chosen)
     held = [found[quantity][index] for quantity in ("constraint", "constraint_dot") for index in completed.independent]
     rows = np.array([*(_pinned(dynamics, found, name) for name in pinned), *held])
-    return np.linalg.solve(rows[:, : 2 * n], rights - rows[:, 2 * n + 1 :] @ chain)
+    matrix = rows[:, : 2 * n]
+    if is_numerically_singular(matrix, rank=SQUARED):
+        left, _, _ = np.linalg.svd(equilibrated(matrix))
+        conditions = (*pinned, *(dynamics.rigid[index] for _ in range(2) for index in completed.independent))
+        dependent = [name for name, weight in zip(conditions, left[:, -1], strict=True) if abs(weight) > CLEAR]
+        raise StateError(
+            f"the start has no derivative: {', '.join(dict.fromkeys(dependent))} depend on each other there, as at a "
+            f"double root, where positions change with the root of what changes; pin another quantity"
+        )
+    return np.linalg.solve(matrix, rights - rows[:, 2 * n + 1 :] @ chain)
 
 
 def _pinned(dynamics: Dynamics, found: Mapping[str, Array], name: str) -> Array:

@@ -8,6 +8,7 @@ import pytest
 
 from hybrid import (
     ArgumentError,
+    Constraint,
     Contact,
     DeclarationError,
     EnergyDynamics,
@@ -41,13 +42,13 @@ def refusal_of(motion, functional, names, **options):
     return found.refusal
 
 
-def particle(**options):
+def particle(*, parameters=None, **options):
     """A particle in the plane above a floor with a step of its choice."""
     return derive(
         Mechanism(
             name="particle",
             coordinates=["x", "y"],
-            parameters={"g": 1, "e": 0.5, "idle": 2},
+            parameters=parameters or {"g": 1, "e": 0.5, "idle": 2},
             dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="g*y"),
             **options,
         )
@@ -589,3 +590,25 @@ def test_what_moves_none_of_two_surfaces_may_have_a_derivative():
     motion = simulate(ball, start, t_end=0.3, law=NewtonImpact())
     found = sensitivity(motion, Functional(terminal="x_dot"), ["e"])
     assert "happen at once" in found.refusal.reason and not found.refusal.is_proven
+
+
+@pytest.mark.parametrize(
+    ("pins", "names"),
+    [({"x": 1, "y_dot": 0}, "x, rod"), ({"y": -1, "x_dot": 2}, "y, rod"), ({"y": 1, "x_dot": 0}, "y, rod")],
+)
+@pytest.mark.parametrize("name", ["L", "g"])
+def test_pins_at_a_double_root_give_the_start_no_derivative(pins, names, name):
+    # on the circle dy/dx = -x/y and dx/dy = -y/x have no value where their divisor is zero
+    pendulum = particle(constraint=[Constraint(name="rod", equation="x**2 + y**2 - L**2")], parameters={"L": 1, "g": 1})
+    motion = simulate(pendulum, solve_state(pendulum, pins), t_end=0.1)
+    with pytest.raises(StateError, match=f"the start has no derivative: {names} depend on each other"):
+        sensitivity(motion, Functional(terminal="y"), [name], pins=pins)
+
+
+def test_a_start_beside_a_double_root_has_its_derivative():
+    # after a microsecond y is still sqrt(L^2 - x^2), up to the 1e-12 that gravity moves it
+    pendulum = particle(constraint=[Constraint(name="rod", equation="x**2 + y**2 - L**2")], parameters={"L": 1, "g": 1})
+    pins = {"x": 0.999, "y_dot": 0}
+    motion = simulate(pendulum, solve_state(pendulum, pins), t_end=1e-6)
+    found = sensitivity(motion, Functional(terminal="y"), ["L"], pins=pins)
+    assert found.gradient["L"] == pytest.approx(1 / np.sqrt(1 - 0.999**2), rel=1e-9)

@@ -225,7 +225,8 @@ def _forces(answer: Answer, units: Names) -> RenderableType:
                     number(branch["margin"]) if place == 0 else "",
                 )
             )
-    return table("Consistent modes: contact forces and contact accelerations", columns, rows)
+    modes = "Modes that may be consistent" if answer["verdict"] == "UNDECIDED" else "Consistent modes"
+    return table(f"{modes}: contact forces and contact accelerations", columns, rows)
 
 
 def _accelerations(answer: Answer, units: Names) -> RenderableType:

@@ -85,6 +85,7 @@ _FLOWS = {
 }
 _ANCHORS = {
     "Consistent modes": "branches",
+    "Modes that may be consistent": "branches",
     "No consistent mode": "branches",
     "Certificate of inconsistency": "certificate",
     "All contact forces": "forces",

@@ -221,3 +221,12 @@ def test_a_closed_contact_that_lifts_off_takes_part(capsys):
     state = ["--pin=phi=pi/3", "--pin=phi_dot=2", "--pin=slip.tip=-1", "--param=mu=1.5"]
     assert main(["verdict", "rod_on_incline", *state, "--solver=lemke"]) == 0
     assert "no contact takes part" not in capsys.readouterr().out
+
+
+def test_modes_of_an_undecided_state_are_not_called_consistent(capsys):
+    # b = phi_dot^2 sin(phi) - 1 = 0: whether the tip leaves hangs on a last digit
+    assert main(["verdict", *rod_arguments("1.2", "sqrt(1/sin(1.2))", "-1", "1.5")]) == 0
+    shown = capsys.readouterr().out
+    assert "rod_on_incline: UNDECIDED" in shown
+    assert "Modes that may be consistent: contact forces" in shown
+    assert "Consistent modes" not in shown

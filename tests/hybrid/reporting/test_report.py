@@ -256,3 +256,25 @@ def test_report_of_the_rod_is_quick():
     render_html(build_report(dynamics, state, parameters=parameters))
     # 1.6 s on one core of 2020; process time does not see the neighbours
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("pins", "mu", "found"),
+    [
+        # b = phi_dot^2 sin(phi) - 1 = 0: whether the tip leaves hangs on a last digit
+        ({"phi": 1.2, "phi_dot": "sqrt(1/sin(1.2))", "slip.tip": -1}, 1.5, 1),
+        # A = 1 + 3 c^2 - 3 mu s c = 0 under b = -1: no force is found, and a little less friction has one
+        ({"phi": "atan(2)", "phi_dot": 0, "slip.tip": -1}, "4/3", 0),
+    ],
+)
+def test_an_undecided_state_claims_neither_that_its_modes_are_consistent_nor_that_there_are_none(pins, mu, found):
+    rod = derive(load("rod_on_incline"))
+    values = {"mu": mu}
+    report = build_report(rod, solve_state(rod, pins, parameters=values), parameters=values)
+    text = render_markdown(report)
+    assert report_record(report)["verdict"] == "UNDECIDED"
+    assert len(report_record(report)["branches"]) == found
+    assert "## Modes that may be consistent" in text
+    assert "## Consistent modes" not in text
+    assert "No assignment" not in text
+    assert ("None was found" in text) is (found == 0)

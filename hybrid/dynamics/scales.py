@@ -232,7 +232,8 @@ def _sizes_along(
     inertia, speeds = _inertia(M, kind), list(map(abs, velocities))
     gyration = _of_like_energy(turned, inertia, kind)
     sizes = [
-        larger(larger(abs(x), turn), length) for x, turn, length in zip(kind.vector(q), turned, gyration, strict=True)
+        larger(abs(x), kind.chosen(turn > 0.0, turn, length))  # an angle of a light body is no larger for a heavy one
+        for x, turn, length in zip(kind.vector(q), turned, gyration, strict=True)
     ]
     if reach:
         sizes = list(map(larger, sizes, kind.vector(reach[0])))

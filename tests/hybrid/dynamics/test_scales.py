@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import State, derive, simulate, solve_state
+from hybrid import Contact, EnergyDynamics, Mechanism, State, derive, simulate, solve_state
 from hybrid.contact import NewtonImpact, Verdict, select
 from hybrid.dynamics.scales import coordinate_sizes, scales_of
 
@@ -66,3 +66,17 @@ def test_a_bouncing_rod_moves_in_nanometres_as_in_metres():
     # bounces amplify the 1e-12 of every step by a factor of a few each
     assert times == pytest.approx(again, abs=1e-9)
     np.testing.assert_allclose([*q, *v], [*p, *w], atol=1e-8)
+
+
+def test_an_angle_of_a_light_body_is_no_larger_for_a_heavy_one():
+    # one radian each lifts the contact by 1 + 1; the energy of the heavy one would turn the light one by 1e4
+    arms = derive(
+        Mechanism(
+            name="arms",
+            coordinates=["a", "b"],
+            dynamics=EnergyDynamics(kinetic="1e-8*a_dot**2/2 + b_dot**2/2", potential="0"),
+            contact=[Contact(name="c", gap="sin(a) + sin(b)", tangent="2 - cos(a) - cos(b)", friction="0.5")],
+        )
+    )
+    at = [0.0, 0.0], [0.0, 0.0]
+    assert scales_of(arms, arms.terms(*at), *at).gap == pytest.approx([2.0])

@@ -349,9 +349,13 @@ def _singular_candidate(
     lost = float(scale.lost) / float(values[:rank].min(initial=1.0))
     slopes = without_rounding(mode.A @ kernel, mode.A, lost)
     if unmet > limit * (1.0 + float(np.max(np.abs(x0), initial=0.0))):
-        # no forces meet the equations; a small change of the data could admit huge ones along the kernel
+        # no forces meet the equations; a change of the data within the tolerance could admit large ones in the kernel
         cone = polytope(slopes, np.full(mode.A.shape[0], tolerances.sign))
-        escapes = cone is not None and len(cone.rays) > 0 and not _contradicts(problem, modes, scale, tolerances)
+        region = polytope(slopes, np.where(np.abs(at) <= limit, 0.0, at))
+        reach = unmet / max(tolerances.rank, float(scale.lost))
+        is_open = any(found is not None and len(found.rays) for found in (cone, region))
+        is_far = region is not None and (np.linalg.norm(region.vertices, axis=-1) >= reach).any()
+        escapes = (is_open or is_far) and not _contradicts(problem, modes, scale, tolerances)
         status = CandidateStatus.ESCAPING if escapes else CandidateStatus.REFUTED
         nothing, slacks = np.full(len(x0), np.nan), (*at.tolist(), -unmet)
         further = (("", NO_FORCES),)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from hybrid.contact.candidates import Candidate, CandidateStatus, without_rounding
 from hybrid.contact.conditions import Scale, conditions
-from hybrid.tolerances import LEAST, ROUNDING
+from hybrid.tolerances import CLEAR, LEAST, ROUNDING
 from lcp.polytopes import cone_generators
 
 if TYPE_CHECKING:
@@ -231,6 +231,7 @@ Flags = NDArray[np.bool_]
 
 # A slack that changes by less than this along an undetermined force does not depend on it: rounding of unit vectors.
 _FLAT = ROUNDING
+_NEAR = 1 / CLEAR  # forces of several undetermined directions that are nearer than this are left to single states
 
 
 @attrs.frozen(eq=False)
@@ -327,10 +328,17 @@ def families(given: SharedConditions, tolerances: Tolerances) -> Families:
         np.maximum.at(share, which, given.lost[chosen] / least)
         slopes = without_rounding(given.A @ kernel, given.A, share[:, None, None])
         best, escapes = _best(at, slopes, which)
+        # how long the forces are that a change of the equations within the tolerance admits
+        reach = unmet / np.maximum(tolerances.rank, given.lost[chosen])
         half = np.ones(len(chosen))
-        if count == 1:  # a set that is a point, up to what has no sign, accelerates alike, too
+        if count > 1:
+            escapes |= reach <= _NEAR
+        else:  # a set that is a point, up to what has no sign, accelerates alike, too
+            signed = np.where(np.abs(at) <= limit[:, None], 0.0, at)
+            low, high = _ends(signed, slopes[which][..., 0])
+            escapes |= (low <= high) & ((high >= reach) | (low <= -reach))
             middle, _ = _middle(at + tolerances.sign, slopes[which][..., 0])
-            inside, half = _middle(np.where(np.abs(at) <= limit[:, None], 0.0, at), slopes[which][..., 0])
+            inside, half = _middle(signed, slopes[which][..., 0])
             centre = inside + half - np.fmin(half, 1.0)
             found.in_middle[chosen] = np.min(at + slopes[which][..., 0] * centre[:, None], axis=-1, initial=np.inf)
             forces = forces + middle[:, None] * kernel[which][..., 0]
@@ -373,14 +381,21 @@ def _middle(at: Array, slope: Array) -> tuple[Array, Array]:
 
     The point is near an end where the interval is long; 0 where it is empty or has no ends.
     """
+    low, high = _ends(at, slope)
     with np.errstate(all="ignore"):
-        root = -at / slope
-        low = np.max(np.where(slope > _FLAT, root, -np.inf), axis=-1, initial=-np.inf)
-        high = np.min(np.where(slope < -_FLAT, root, np.inf), axis=-1, initial=np.inf)
         half = np.abs(high - low) / 2
     half = np.where(np.isfinite(half), half, 1.0)
     near = np.fmin(half, 1.0)
     return np.where(np.isfinite(low), low + near, np.where(np.isfinite(high), high - near, 0.0)), half
+
+
+def _ends(at: Array, slope: Array) -> tuple[Array, Array]:
+    """The ends (k,) of each interval of ``s`` in which no slack ``at + slope s`` with a slope is negative."""
+    with np.errstate(all="ignore"):
+        root = -at / slope
+    low = np.max(np.where(slope > _FLAT, root, -np.inf), axis=-1, initial=-np.inf)
+    high = np.min(np.where(slope < -_FLAT, root, np.inf), axis=-1, initial=np.inf)
+    return low, high
 
 
 def _alike(which: NDArray[np.int_]) -> Iterator[tuple[int, NDArray[np.int_]]]:

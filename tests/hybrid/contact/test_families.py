@@ -1,5 +1,7 @@
 """Modes that leave forces undetermined, at many states: against linear programs, and against a body by hand."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -8,7 +10,11 @@ from hybrid import Contact, EquationDynamics, Mechanism, State, Verdict, derive,
 from hybrid.contact import CellVerdict, classify
 from hybrid.contact.conditions import LOST
 from hybrid.contact.families import SharedConditions, families
+from hybrid.contact.selection import select_in_floats
+from hybrid.dynamics.state import States
 from hybrid.tolerances import Tolerances
+from tests.campaigns.exact_modes import Part, solve
+from tests.campaigns.structures import delassus
 
 
 def best_by_program(E, e, A, b):
@@ -164,3 +170,80 @@ def test_states_together_and_one_by_one_have_the_same_verdicts_and_modes(body):
         marked = {label for k, label in enumerate(cells.labels) if int(cells.modes[i, j]) >> k & 1}
         assert {branch.mode.label for branch in alone.branches} <= marked
         assert alone.verdict is not Verdict.UNDECIDED
+
+
+def test_a_mode_that_a_change_within_the_tolerance_admits_is_not_refuted():
+    """Coordinates of 1e-7 and 15 kg: where both contacts slide, the forces are fixed by 5e-11 of the coefficients."""
+    M = [
+        [2**-24, 0.00016117095947265625, 0.0008821487426757812, 0.0007238388061523438],
+        [0.00016117095947265625, 1.4358062744140625, 1.7564239501953125, 1.7580413818359375],
+        [0.0008821487426757812, 1.7564239501953125, 13.701324462890625, 9.808807373046875],
+        [0.0007238388061523438, 1.7580413818359375, 9.808807373046875, 15.317794799804688],
+    ]
+    h = [-1.80859375, -0.01953125, -3.9921875, -2.46484375]
+    rows = [
+        [1.8671875, 2.2421875, -1.51171875, 1.83984375],
+        [-2.0625, -3.08984375, -0.90625, -2.30859375],
+        [1.13671875, -2.70703125, 0.1796875, -2.125],
+        [0.56640625, -2.375, 0.12890625, 1.796875],
+    ]
+    accelerations, friction = [0.0, 0.0, 3.84375, -18.8], [0.83935546875, 1.28173828125]
+    displacements = [
+        " + ".join(f"({p!r})*x{i}" for i, p in enumerate(row)) + f" + ({a!r})*t**2/2"
+        for row, a in zip(rows, accelerations, strict=True)
+    ]
+    displacements[1] += " - t"  # the first contact slips, the second is at rest
+    mechanism = Mechanism(
+        name="light",
+        coordinates=["x0", "x1", "x2", "x3"],
+        dynamics=EquationDynamics(mass_matrix=M, forces=h),
+        contact=[
+            Contact(name=f"c{k}", gap=displacements[2 * k], tangent=displacements[2 * k + 1], friction=friction[k])
+            for k in range(2)
+        ],
+    )
+    exact = [[Fraction(value) for value in line] for line in (*M, h, *rows, accelerations)]
+    G, c, _, _ = delassus(exact[:4], exact[4], exact[5:9], exact[9])
+    parts = [
+        Part("contact", (2 * k, 2 * k + 1), slip, Fraction(friction[k]), Fraction(friction[k]))
+        for k, slip in enumerate([(Fraction(-1),), None])
+    ]
+    truth = solve(G, c, parts, reported=range(4)).verdict
+    light = derive(mechanism)
+    together = classify(light, States(np.zeros((1, 4)), np.zeros((1, 4)), np.zeros(1), {})).verdict
+    alone = select_in_floats(light, State([0.0] * 4, [0.0] * 4))
+    assert truth == "UNIQUE"
+    assert {CellVerdict(int(together[0])).name, alone.verdict.name} <= {truth, "UNDECIDED"}
+    assert any("singular" in note for note in alone.notes)
+
+
+@pytest.mark.parametrize(("unmet", "is_refuted"), [(1e-9, False), (1.9e-9, False), (2.1e-9, True), (1e-6, True)])
+def test_forces_that_a_change_within_the_tolerance_admits_are_looked_for_as_far_as_it_reaches(unmet, is_refuted):
+    # x1 + x2 = 1 twice, but for what is unmet: equations that are off by 1e-10 admit forces of length unmet/1e-10
+    # along (1, -1)/sqrt(2), of which the inequalities 0 <= x1 <= L leave those up to 20 (L = 1/2 + 20/sqrt(2))
+    E = np.array([[[1.0, 1.0], [1.0, 1.0]]])
+    given = SharedConditions(
+        E,
+        np.array([[[1.0, 0.0], [-1.0, 0.0]]]),
+        np.zeros((1, 2, 2)),
+        np.zeros(1, int),
+        np.array([[-1.0 - unmet, -1.0 + unmet]]),
+        np.array([[0.0, 0.5 + 20 / 2**0.5]]),
+        np.full(1, LOST),
+    )
+    assert families(given, Tolerances()).is_refuted.tolist() == [is_refuted]
+
+
+@pytest.mark.parametrize(("unmet", "is_refuted"), [(1e-5, False), (1e-3, True)])
+def test_several_undetermined_forces_that_may_reach_far_are_left_to_single_states(unmet, is_refuted):
+    # x1 + x2 + x3 = 1 three times within 0 <= x <= 1: bounded, so that nothing is met by forces of 1e7
+    given = SharedConditions(
+        np.ones((1, 3, 3)),
+        np.concatenate([np.eye(3), -np.eye(3)])[None],
+        np.zeros((1, 3, 3)),
+        np.zeros(1, int),
+        np.array([[-1.0 - unmet, -1.0, -1.0 + unmet]]),
+        np.array([[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]]),
+        np.full(1, LOST),
+    )
+    assert families(given, Tolerances()).is_refuted.tolist() == [is_refuted]

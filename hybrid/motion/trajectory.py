@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from hybrid.arguments import checks_arguments
 from hybrid.contact.reduction import pseudo_inverse
 from hybrid.displays import AbstractDisplayed, one_line
+from hybrid.dynamics.scales import scales_of
 from hybrid.motion.recorded import AbstractMotion, EventKind
 from hybrid.motion.samples import motion_columns, motion_dataset
 from hybrid.tables import dataframe
-from hybrid.tolerances import LEAST
+from hybrid.tolerances import LEAST, NEARLY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hybrid.contact.impacts.impact import Impact
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.recorded import Arc, Event
 
@@ -107,12 +107,10 @@ def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
     friction = applied = 0.0
     impacts = 0.0
     for event in trajectory.events:
-        if event.impact is not None:
-            worked = _guides_in_impact(trajectory, event, event.impact)
+        if event.impact is not None or event.kind is EventKind.ACCUMULATION:
+            worked = _guides_in_jump(trajectory, event)
             applied += worked
             impacts += _energy_change(trajectory, event) - worked
-        elif event.kind is EventKind.ACCUMULATION:
-            impacts += _energy_change(trajectory, event)
     for arc in trajectory.arcs:
         t, weights = _quadrature(arc)
         if not t.size:
@@ -130,21 +128,33 @@ def _energy_change(trajectory: AbstractMotion, event: Event) -> float:
     return float(after - before)
 
 
-def _guides_in_impact(trajectory: AbstractMotion, event: Event, impact: Impact) -> float:
-    """Work of moving guides in an impact: impulses times the velocities of the surfaces."""
-    dynamics = trajectory.dynamics
+def _guides_in_jump(trajectory: AbstractMotion, event: Event) -> float:
+    """Work of moving guides in a jump of the velocities: impulses times the velocities of the surfaces.
+
+    The law's impulses are known; what brings contacts that stay closed to rest, and rigid constraints, take the rest.
+    """
+    dynamics, impact = trajectory.dynamics, event.impact
     terms = dynamics.terms(event.q, event.v_after, t=event.t)
-    surface_N = event.v_after @ terms.W_N - terms.gap_dot
-    surface_T = event.v_after @ terms.W_T - terms.slip
-    work = sum(
-        impulse * surface_N[dynamics.contacts.index(name)]
-        for name, impulse in impact.impulse_N.items()
-        if name in dynamics.contacts
-    )
-    for name, impulses in impact.impulse_T.items():
-        if name in dynamics.columns:
-            work += float(np.dot(impulses, surface_T[dynamics.columns[name]]))
-    return float(work)
+    scales = scales_of(dynamics, terms, event.q, event.v_after, t=event.t)
+    far = (terms.gap > NEARLY * scales.gap).tolist()
+    open_ = {name for name, is_far in zip(dynamics.contacts, far, strict=True) if is_far and name not in event.elements}
+    normal = [index for index, name in enumerate(dynamics.contacts) if name not in open_]
+    tangential = [column for name in dynamics.columns if name not in open_ for column in dynamics.columns_of(name)]
+    W = np.hstack([terms.W_N[:, normal], terms.W_T[:, tangential], terms.J.T])
+    rates = np.concatenate([terms.gap_dot[normal], terms.slip[tangential], terms.constraint_dot])
+    surfaces = event.v_after @ W - rates
+    if not surfaces.any():
+        return 0.0
+    of_law_N, of_law_T = np.zeros(len(dynamics.contacts)), np.zeros(terms.slip.size)
+    if impact is not None:
+        for name in set(dynamics.contacts) & set(impact.impulse_N):
+            of_law_N[dynamics.contacts.index(name)] = impact.impulse_N[name]
+        for name in set(dynamics.columns) & set(impact.impulse_T):
+            of_law_T[dynamics.columns[name]] = impact.impulse_T[name]
+    impulses = np.concatenate([of_law_N[normal], of_law_T[tangential], np.zeros(len(dynamics.rigid))])
+    left = terms.M @ (event.v_after - event.v_before) - W @ impulses
+    lengths = np.maximum(np.linalg.norm(W, axis=0), LEAST)
+    return float((impulses + np.linalg.lstsq(W / lengths, left, rcond=None)[0] / lengths) @ surfaces)
 
 
 def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

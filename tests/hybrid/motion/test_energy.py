@@ -12,6 +12,7 @@ from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, derive
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
 from hybrid.motion.flow import CompiledFlow, make_flow
 from hybrid.motion.numeric import NumericFlow
+from hybrid.motion.recorded import EventKind
 
 G = 9.81
 
@@ -188,3 +189,43 @@ def test_a_motion_does_not_load_what_only_graphs_need():
     code = "import sys, hybrid.motion; print(sorted({'networkx', 'hybrid.automaton'} & set(sys.modules)))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("law", [NewtonImpact(), EnergeticImpact()])
+@pytest.mark.parametrize("V", [0, 1, -100, 1000])
+def test_bounces_that_die_on_a_lift_lose_what_they_lose_on_the_ground(V, law):
+    # seen from the floor it is one drop from 0.2; the floor carries the weight 9.81 over the way V
+    lift = derive(
+        Mechanism(
+            name="lift",
+            coordinates=["y"],
+            parameters={"V": V},
+            dynamics=EnergyDynamics(kinetic="y_dot**2/2", potential="9.81*y"),
+            contact=[Contact(name="floor", gap="y - V*t", restitution="0.5")],
+        )
+    )
+    motion = simulate(lift, State([0.2], [V]), t_end=1, law=law)
+    assert EventKind.ACCUMULATION in {event.kind for event in motion.events}
+    # rounding of the energies, 5e5 at V = 1000
+    assert motion.energy().dissipated == pytest.approx(9.81 * 0.2, abs=1e-14 * (1 + V**2))
+    assert motion.energy().applied == pytest.approx(9.81 * V, abs=1e-14 * (1 + V**2))
+
+
+@pytest.mark.parametrize("V", [0, 3, -3])
+def test_a_moving_rail_works_in_an_impact_that_presses_on_it(V):
+    # a bead on the rail y = V t meets a stop at 45 degrees that the rail carries: it comes with 2 and leaves with 1
+    carried = derive(
+        Mechanism(
+            name="carried",
+            coordinates=["x", "y"],
+            parameters={"V": V},
+            dynamics=EnergyDynamics(kinetic="(x_dot**2 + y_dot**2)/2", potential="0"),
+            constraint=[Constraint(name="rail", equation="y - V*t")],
+            contact=[Contact(name="stop", gap="1 - x + (y - V*t)", restitution="0.5")],
+        )
+    )
+    motion = simulate(carried, State([0.0, 0.0], [2.0, V]), t_end=1, law=NewtonImpact())
+    assert [event.kind for event in motion.events] == [EventKind.IMPACT]
+    assert motion.energy().dissipated == pytest.approx(1.5, abs=1e-12)
+    assert motion.energy().applied == pytest.approx(0.0, abs=1e-12)
+    assert motion.energy().residual == pytest.approx(0.0, abs=1e-12)

@@ -99,11 +99,12 @@ class Choice:
         return self.mode, tuple(sorted(self.force_signs.items()))
 
 
-def gap_floors(terms: Terms, q: Array, v: Array, t: float | Array) -> Array:
-    """Rounding of gaps: that of the terms that cancel in them, and of the time at which surfaces are where they are.
+def gap_floors(dynamics: Dynamics, terms: Terms, q: Array, v: Array, t: float | Array) -> Array:
+    """Rounding of gaps: that of their operations, of the state, and of the time at which surfaces are where they are.
 
     Parameters
     ----------
+    dynamics : Dynamics
     terms : Terms
         At one state or many.
     q, v : array, (..., n)
@@ -112,11 +113,19 @@ def gap_floors(terms: Terms, q: Array, v: Array, t: float | Array) -> Array:
     Returns
     -------
     array, (..., number of contacts)
-        Eight roundings of ``abs(W_N) . abs(q) + abs(dg/dt) abs(t)``, in the unit of each gap.
+        Eight roundings of ``abs(W_N) . abs(q) + abs(dg/dt) abs(t)`` and of what cancels in the expression of each gap,
+        as the height of the centre and the way down to the foot, in its unit.
     """
+    operations = dynamics.once(_gap_roundings)(dynamics.kernel_arguments(q, v, t))["gap"]
     across = (np.abs(terms.W_N) * np.abs(q)[..., None]).sum(axis=-2)
     drift = terms.gap_dot - (terms.W_N * v[..., None]).sum(axis=-2)
-    return np.asarray(_ROUNDING * _EPSILON * (across + np.abs(drift) * np.abs(t)[..., None]))
+    return np.asarray(_ROUNDING * _EPSILON * (across + np.abs(drift) * np.abs(t)[..., None] + operations))
+
+
+def _gap_roundings(dynamics: Dynamics) -> Kernel:
+    build = Builder(dynamics.equations.graph)
+    sums = {"gap": roundings(build, dynamics.equations.gap)}
+    return compile_kernel(build.graph(), sums, dynamics.equations.arguments)
 
 
 def slip_floors(terms: Terms, v: Array) -> Array:
@@ -427,7 +436,7 @@ class Context:
         """Rounding of gaps and slips alone, by their positions among the guards."""
         q, v = y[: self.dynamics.n], y[self.dynamics.n :]
         terms, floors = self.terms(t, q, v), {}
-        of_gaps, of_slips = gap_floors(terms, q, v, t), slip_floors(terms, v)
+        of_gaps, of_slips = gap_floors(self.dynamics, terms, q, v, t), slip_floors(terms, v)
         for position, guard in enumerate(flow.guards):
             if guard.kind is GuardKind.TOUCHDOWN:
                 floors[position] = float(of_gaps[self.dynamics.contacts.index(guard.element)])

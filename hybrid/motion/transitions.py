@@ -179,7 +179,7 @@ def _touching(
 ) -> dict[str, Activity]:
     """Contacts that were open without force though they touch, and take part in an impact elsewhere."""
     scales = context.scales(t, q, v, terms)
-    found, floors = {}, gap_floors(terms, q, v, t)
+    found, floors = {}, gap_floors(context.dynamics, terms, q, v, t)
     for index, name in enumerate(context.dynamics.contacts):
         at_rest = abs(terms.gap_dot[index]) <= context.settings.tolerances.velocity * scales.gap_dot[index]
         if activities[name] is Activity.OPEN and at_rest and terms.gap[index] <= _TOUCHING * floors[index]:
@@ -368,7 +368,8 @@ def may_rebound_low(
     force = np.sqrt(np.sum(motion.a_free * applied(terms.M, motion.a_free), axis=-1))[..., None]
     answers = np.sqrt(np.maximum(np.sum(terms.W_N * (motion.response @ terms.W_N), axis=-2), 0.0))
     largest = _LARGEST * (answers * force + np.abs(terms.zeta_N))
-    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_REBOUND * gap_floors(terms, q, v, t)))
+    floors = gap_floors(dynamics, terms, q, v, t)
+    return np.asarray((rates > 0.0) & (rates * rates <= 2.0 * largest * _LOWEST_REBOUND * floors))
 
 
 def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -> set[str]:
@@ -399,7 +400,7 @@ def low_rebounds(context: Context, moment: Moment, rates: Mapping[str, float]) -
     if not branches:
         return set()
     falls = -np.max([terms.W_N.T @ branch.acceleration + terms.zeta_N for branch in branches], axis=0)
-    lowest = _LOWEST_REBOUND * gap_floors(terms, moment.q, moment.v, moment.t)
+    lowest = _LOWEST_REBOUND * gap_floors(dynamics, terms, moment.q, moment.v, moment.t)
     is_low = (falls > 0.0) & (all_rates**2 <= 2.0 * falls * lowest)
     return {name for name in rates if is_low[dynamics.contacts.index(name)]}
 

@@ -174,7 +174,7 @@ def _enter(fleet: Fleet, mode: Mode, lanes: Lanes, names: set[str]) -> None:
     fleet.touches[:, lanes] = False
     q, v, terms = settled(fleet, lanes, flow.parts)
     y, t = np.concatenate([q.T, v.T]), fleet.t[lanes]
-    of_gaps, of_slips = gap_floors(terms, q, v, t), slip_floors(terms, v)
+    of_gaps, of_slips = gap_floors(fleet.at(lanes), terms, q, v, t), slip_floors(terms, v)
     for part in flow.parts:
         slips = of_slips[..., list(part.columns)].max(axis=-1, initial=0.0)
         fleet.floors[fleet.names.index(part.name), lanes] = of_gaps[..., part.index] if part.is_open else slips

@@ -138,7 +138,7 @@ def _check_approach(fleet: Fleet, lanes: Lanes) -> None:
     q, v, t = fleet.states(lanes)
     terms = dynamics.terms(q, v, t=t)
     scales = measured(fleet, lanes, terms)
-    slow, floors = np.zeros(lanes.shape, dtype=bool), gap_floors(terms, q, v, t)
+    slow, floors = np.zeros(lanes.shape, dtype=bool), gap_floors(dynamics, terms, q, v, t)
     for other in range(len(fleet.dynamics.contacts)):
         is_slow = terms.gap_dot[..., other] >= -tolerances.velocity * scales.gap_dot[..., other]
         slow |= is_slow & (fleet.activities[other, lanes] == Activity.APPROACHING)

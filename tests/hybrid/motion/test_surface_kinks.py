@@ -18,6 +18,7 @@ from hybrid import (
     solve_state,
 )
 from hybrid.analysis import Axis, region_map
+from hybrid.analysis.ensemble_chunks import FEW
 from hybrid.contact import NewtonImpact, resolve_impact
 from hybrid.motion import Termination
 
@@ -251,3 +252,39 @@ def test_a_surface_that_leaps_into_a_body_ends_its_motion(height):
     assert motion.q[0] == height
     assert motion.termination is (Termination.NOT_COMPUTED if height < 0.5 else Termination.END_TIME)
     assert motion.t == pytest.approx(1.2 if height < 0.5 else 2.0, abs=1e-12)
+
+
+def rod_by_its_foot(gap):
+    return derive(
+        Mechanism(
+            name="rod",
+            coordinates=["u", "v", "phi"],
+            definitions={"x": "u + cos(phi)/2", "y": "v + sin(phi)/2"},
+            dynamics=EnergyDynamics(
+                kinetic="((u_dot - sin(phi)*phi_dot/2)**2 + (v_dot + cos(phi)*phi_dot/2)**2)/2 + 0.083*phi_dot**2/2",
+                potential="9.81*y",
+            ),
+            contact=[Contact(name="foot", gap=gap, tangent="x - cos(phi)/2", friction="0.5", restitution="0.4")],
+        )
+    )
+
+
+def test_a_gap_from_the_centre_down_to_the_foot_has_no_kink():
+    # y - sin(phi)/2 is v but for the rounding of what cancels, which was taken for a floor that leaps
+    plain, cancelling = rod_by_its_foot("v"), rod_by_its_foot("y - sin(phi)/2")
+    rng = np.random.default_rng(1)
+    n = FEW + 8
+    pins = {"v": (0.02, 0.5), "phi": (0.3, 2.8), "u_dot": (-1, 1), "v_dot": (-2, 0), "phi_dot": (-1, 1)}
+    starts = {name: rng.uniform(*ends, n) for name, ends in pins.items()}
+    found = ensemble(cancelling, starts=starts, pins={"u": 0}, t_end=0.6, law=NewtonImpact())
+    assert set(found.termination) == {"END_TIME"}
+    for k in range(8):
+        pinned = {"u": 0.0} | {name: float(column[k]) for name, column in starts.items()}
+        ends = [
+            simulate(dynamics, solve_state(dynamics, pinned), t_end=0.6, law=NewtonImpact())
+            for dynamics in (plain, cancelling)
+        ]
+        assert [motion.termination.name for motion in ends] == ["END_TIME"] * 2
+        # of bounces lower than the rounding, 1e-15, nothing is left: sqrt(2 g 1e-15) = 1.4e-7 of the slip each
+        np.testing.assert_allclose(ends[0].q, ends[1].q, atol=1e-6)
+        np.testing.assert_allclose(found.end[k, 1:4], ends[0].q, atol=1e-6)

@@ -113,13 +113,13 @@ def gap_floors(dynamics: Dynamics, terms: Terms, q: Array, v: Array, t: float | 
     Returns
     -------
     array, (..., number of contacts)
-        Eight roundings of ``abs(W_N) . abs(q) + abs(dg/dt) abs(t)`` and of what cancels in the expression of each gap,
-        as the height of the centre and the way down to the foot, in its unit.
+        Eight roundings of ``abs(W_N) . abs(q) + abs(dg/dt) abs(t)``, and those of the operations of each gap, in which
+        more may cancel: the height of the centre and the way down to the foot.
     """
     operations = dynamics.once(_gap_roundings)(dynamics.kernel_arguments(q, v, t))["gap"]
     across = (np.abs(terms.W_N) * np.abs(q)[..., None]).sum(axis=-2)
     drift = terms.gap_dot - (terms.W_N * v[..., None]).sum(axis=-2)
-    return np.asarray(_ROUNDING * _EPSILON * (across + np.abs(drift) * np.abs(t)[..., None] + operations))
+    return np.asarray(_EPSILON * (_ROUNDING * (across + np.abs(drift) * np.abs(t)[..., None]) + operations))
 
 
 def _gap_roundings(dynamics: Dynamics) -> Kernel:

@@ -336,7 +336,7 @@ class Context:
 
     def holding(self, parts: tuple[ElementMode, ...]) -> Constraints:
         """What force elements in given modes hold."""
-        return Constraints(self.dynamics, parts, self._terms)
+        return Constraints(self.dynamics, parts, self._terms, speeds=self._taken[self.dynamics.n :])
 
     def watch(
         self, choice: Choice, t: float, q: Array, v: Array, *, with_rank: bool = True, with_users: bool = True
@@ -363,7 +363,7 @@ class Context:
             names = self._kinks.names
             guards = (*guards, *(outer_guard(GuardKind.KINK, names[place]) for place in held))
             functions = _both(functions, partial(_of_kinks, self.dynamics, self._kinks, held))
-        settings = attrs.evolve(self.settings, sizes=self._sizes(t, q, v))
+        settings = attrs.evolve(self.settings, sizes=self.sized(t, q, v))
         asked = partial(self._uncertain, flow), partial(self._rounded, flow)
         return Watch(flow, guards, functions, floors, bands, *asked, settings)
 
@@ -374,11 +374,11 @@ class Context:
         kept = {part.name for part in flow.parts if not part.is_open} | {*self.dynamics.rigid}
         return [place for place, name in enumerate(self._kinks.names) if name in kept]
 
-    def _sizes(self, t: float, q: Array, v: Array) -> Array:
+    def sized(self, t: float, q: Array, v: Array) -> Array:
+        """Sizes (2n,) of the coordinates and velocities of the motion so far, a state among it."""
         self.reached(t, q, v)
-        if self.sizes is not None:
-            return self.sizes.copy()
-        np.fmax(self._taken, motion_sizes(self.terms(t, q, v), *self._reach), out=self._taken)
+        own = motion_sizes(self.terms(t, q, v), *self._reach) if self.sizes is None else self.sizes
+        np.fmax(self._taken, own, out=self._taken)
         return self._taken.copy()
 
     def smaller_sizes(self, motion: Trajectory) -> Array | None:
@@ -395,7 +395,7 @@ class Context:
     def _error(self, t: float, y: Array) -> Array:
         """What integration may leave of a state, (2n,)."""
         n = self.dynamics.n
-        absolute = self.settings.atol * self._sizes(t, y[:n], y[n:])
+        absolute = self.settings.atol * self.sized(t, y[:n], y[n:])
         return np.asarray(_INTEGRATED * (self.settings.rtol * np.abs(y) + absolute))
 
     def _uncertain(self, flow: Flow, t: float, y: Array) -> tuple[dict[int, float], dict[int, float]]:

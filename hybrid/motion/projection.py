@@ -13,7 +13,7 @@ from hybrid.contact.modes import ElementKind
 from hybrid.dynamics.equations import Reader
 from hybrid.expressions import Builder, compile_kernel, dot, solve_definite
 from hybrid.motion.flow import MAX_ROWS
-from hybrid.tolerances import CANCELLED, CLEAR, NOTHING, RANK
+from hybrid.tolerances import CANCELLED, CLEAR, NEARLY, NOTHING, RANK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hybrid.dynamics.equations import Terms
     from hybrid.expressions import Kernel
 
-__all__ = ["ENOUGH", "Constraints", "HeldRows", "displacements", "held_rows"]
+__all__ = ["ENOUGH", "Constraints", "HeldRows", "displacements", "held_rows", "rates_that_end"]
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,8 @@ class Constraints:
     parts : tuple of ElementMode
     terms : callable
         ``terms(t, q, v)``, all terms at one state.
+    speeds : array, (n,), optional
+        How fast the motion has been, by which slips that end are told from those whose direction vanishes.
     anchors : dict of int to float
         Where they stick, by tangential column.
     """
@@ -52,6 +54,7 @@ class Constraints:
     dynamics: Dynamics
     parts: tuple[ElementMode, ...]
     terms: Callable[[float, Array, Array], Terms]
+    speeds: Array | None = None
     anchors: dict[int, float] = attrs.field(factory=dict)
     _normals: list[int] = attrs.field(init=False)
     _sticking: list[int] = attrs.field(init=False)
@@ -113,7 +116,13 @@ class Constraints:
             return q, v
         anchors = [self.anchors[column] for column in self._sticking if column in self.anchors]
         found = None if self._few is None else _onto(self._few, t, q, v, anchors)
-        return self._held(t, q, v) if found is None else found
+        return self._held(t, q, v) if found is None or self._may_be_lost(found[1] - v) else found
+
+    def _may_be_lost(self, change: Array) -> bool:
+        """Whether so much of a velocity goes that it may be that of a slip whose direction vanishes."""
+        if not self._sticking or self.speeds is None:
+            return False
+        return any(abs(x) > NEARLY * speed for x, speed in zip(change.tolist(), self.speeds.tolist(), strict=True))
 
     def _held(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         terms = self.terms(t, q, v)
@@ -136,6 +145,10 @@ class Constraints:
             held, residual, rates = self._rows(terms, t, q)
             if move <= _NEGLIGIBLE * size:
                 break  # the same, but for the rates
+        if self._sticking and self.speeds is not None:
+            first = len(held) - len(self._sticking)
+            own = mobility.diagonal()[first:]
+            rates = np.append(rates[:first], rates_that_end(rates[first:], own, terms.M, self.speeds))
         if rates.any():
             stands = len(held) >= self.dynamics.n and not (rates - held @ v).any()
             v = v - _correction(lift, mobility, rates)
@@ -179,6 +192,28 @@ def is_driven(dynamics: Dynamics, normals: tuple[int, ...], sticking: tuple[int,
     """
     held = dynamics.equations
     return "t" in held.names(held.constraint_dot, held.gap_dot[list(normals)], held.slip[list(sticking)])
+
+
+def rates_that_end(rates: Array, mobility: Array, M: Array, speeds: Array) -> Array:
+    """Slips that a force along them can end; zero for those that vanish with their direction.
+
+    At the dead centre of a crank the slip of its slider is zero, and the crank turns on: to take away what rounding
+    leaves of that slip would take away the velocity of the crank.
+
+    Parameters
+    ----------
+    rates, mobility : array, (..., c)
+        Slips, and the diagonal of ``W^T M^-1 W``.
+    M : array, (..., n, n)
+    speeds : array, (..., n)
+        How fast the motion has been.
+
+    Returns
+    -------
+    array, (..., c)
+    """
+    energy = np.sum(np.diagonal(M, axis1=-2, axis2=-1) * speeds**2, axis=-1)[..., None]
+    return np.where(rates * rates > NEARLY**2 * energy * mobility, 0.0, rates)
 
 
 def _correction(lift: Array, mobility: Array, residual: Array) -> Array:

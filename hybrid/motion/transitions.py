@@ -425,6 +425,7 @@ def settle(context: Context, activities: Mapping[str, Activity], t: float, q: Ar
         closed = {n: Activity.FRICTIONLESS if a is Activity.APPROACHING else a for n, a in activities.items()}
         q, _ = settle(context, closed, t, q, v)
     labels = {name: HOLDS.get(activity, ContactMode.CLOSED) for name, activity in activities.items()}
+    context.sized(t, q, v)  # next to which velocities are small
     constraints = context.holding(rows_of(context.dynamics, Mode(labels)))
     constraints.anchor(t, q)
     return constraints.project(t, q, v)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import side_by_side
-from hybrid.motion.projection import ENOUGH
+from hybrid.motion.projection import ENOUGH, rates_that_end
 from hybrid.tolerances import RANK
 
 if TYPE_CHECKING:
@@ -58,6 +58,11 @@ def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) 
         terms = dynamics.terms(q, v, t=t)
     W = side_by_side([force.direction(terms) for force in held])
     rates = side_by_side([force.velocity(terms) for force in held])
+    if len(normals) < len(held):
+        first, lift = len(normals), np.linalg.solve(terms.M, W[..., len(normals) :])
+        own = np.sum(W[..., first:] * lift, axis=-2)
+        ended = rates_that_end(rates[..., first:], own, terms.M, fleet.sizes[fleet.n :, lanes].T)
+        rates = np.concatenate([np.broadcast_to(rates[..., :first], (*ended.shape[:-1], first)), ended], axis=-1)
     v = v - _correction(terms, W, rates, len(q))
     return q, v, dynamics.terms(q, v, t=t)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 _EPSILON = float(np.finfo(float).eps)
+_ROUNDED = (GuardKind.TOUCHDOWN, GuardKind.SLIP)
 _ROUNDING = 8.0  # rounding units in a guard: a few operations on each of its terms
 _ALIKE = 8.0  # slopes of 1/s at s - e, s and s + e are further apart if e is s/2 or more
 _FAR_LARGER = 100.0  # the error of an arc is a share of what is taken: two digits of it may be lost
@@ -435,11 +436,12 @@ class Context:
     def _rounded(self, flow: Flow, t: float, y: Array) -> dict[int, float]:
         """Rounding of gaps and slips alone, by their positions among the guards."""
         q, v = y[: self.dynamics.n], y[self.dynamics.n :]
-        terms, floors = self.terms(t, q, v), {}
-        of_gaps, of_slips = gap_floors(self.dynamics, terms, q, v, t), slip_floors(terms, v)
-        for position, guard in enumerate(flow.guards):
-            if guard.kind is GuardKind.TOUCHDOWN:
-                floors[position] = float(of_gaps[self.dynamics.contacts.index(guard.element)])
-            elif guard.kind is GuardKind.SLIP:
-                floors[position] = float(np.max(of_slips[self.dynamics.columns[guard.element]]))
+        terms, floors = self.terms(t, q, v), dict[int, float]()
+        places = {kind: [k for k, guard in enumerate(flow.guards) if guard.kind is kind] for kind in _ROUNDED}
+        if gaps := places[GuardKind.TOUCHDOWN]:
+            of_gaps, contacts = gap_floors(self.dynamics, terms, q, v, t), self.dynamics.contacts
+            floors |= {k: float(of_gaps[contacts.index(flow.guards[k].element)]) for k in gaps}
+        if slips := places[GuardKind.SLIP]:
+            of_slips, columns = slip_floors(terms, v), self.dynamics.columns
+            floors |= {k: float(np.max(of_slips[columns[flow.guards[k].element]])) for k in slips}
         return floors

@@ -24,7 +24,7 @@ Scale                 Value  What leaves it
 ``SQUARED``           1e-6   a number whose square is ``ROUNDING``: a last step of Newton's method
 ``CLEAR``             1e-6   nothing: a larger share is a difference, whatever rounding there was
 ``UNSEEN``            1e-4   nothing: of another tolerance, which an error so far below it does not touch
-``NEARLY``            1e-3   nothing: what is nearly zero is looked at closely, or said in words; no verdict rests on it
+``NEARLY``            1e-3   nothing: far above any rounding: what is below it is looked at closely, or said in words
 ``CENTRAL_STEP``      1e-5   the step of a central difference: the cube root of rounding, 6e-6
 ``FINE_STEP``         1e-6   the same where a function bends on a scale of hundredths; rounding leaves 1e-10
 ``LONG_STEP``         2e-3   the same of order eight: truncation and rounding are both below 1e-13

@@ -8,7 +8,7 @@ from hybrid.motion.singular_passage import singular_points_of
 from hybrid.motion.springs import ElasticRealisation, Springs
 from hybrid.motion.storage import load, save
 from hybrid.motion.timestepping import time_stepping
-from hybrid.motion.trajectory import EnergyBalance, Trajectory, distance
+from hybrid.motion.trajectory import EnergyBalance, Trajectory, distance, open_balance
 
 __all__ = [
     "Arc",
@@ -28,6 +28,7 @@ __all__ = [
     "Trajectory",
     "distance",
     "load",
+    "open_balance",
     "save",
     "simulate",
     "simulate_branches",

@@ -32,6 +32,7 @@ ENOUGH = 2e-16
 _ITERATIONS = 5
 _SMALL = CANCELLED  # of the position: after a move so small the next is below rounding, and so is the Jacobians' change
 _NEGLIGIBLE = NOTHING  # of the position: after a move so small the next is below rounding, its square
+_END = NEARLY  # of a velocity: what a located event leaves of a slip is 1e-11 of it, and what is more is none
 _REGULAR = CLEAR  # of the product of their mobilities: two rows as independent as this need no pseudo-inverse
 
 
@@ -122,7 +123,7 @@ class Constraints:
         """Whether so much of a velocity goes that it may be that of a slip whose direction vanishes."""
         if not self._sticking or self.speeds is None:
             return False
-        return any(abs(x) > NEARLY * speed for x, speed in zip(change.tolist(), self.speeds.tolist(), strict=True))
+        return any(abs(x) > _END * speed for x, speed in zip(change.tolist(), self.speeds.tolist(), strict=True))
 
     def _held(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         terms = self.terms(t, q, v)
@@ -213,7 +214,7 @@ def rates_that_end(rates: Array, mobility: Array, M: Array, speeds: Array) -> Ar
     array, (..., c)
     """
     energy = np.sum(np.diagonal(M, axis1=-2, axis2=-1) * speeds**2, axis=-1)[..., None]
-    return np.where(rates * rates > NEARLY**2 * energy * mobility, 0.0, rates)
+    return np.where(rates * rates > _END**2 * energy * mobility, 0.0, rates)
 
 
 def _correction(lift: Array, mobility: Array, residual: Array) -> Array:

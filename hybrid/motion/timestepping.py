@@ -24,7 +24,7 @@ from hybrid.motion.failure import in_words
 from hybrid.motion.numeric import Observation
 from hybrid.motion.projection import Constraints
 from hybrid.motion.recorded import Arc, Event, EventKind, Termination
-from hybrid.motion.trajectory import Trajectory
+from hybrid.motion.trajectory import Trajectory, open_balance
 from hybrid.motion.velocity_step import VelocityStep, velocity_step
 from hybrid.progress import OnInterrupt, comes_to_its_end, keeps_partial
 from hybrid.tolerances import NOTHING, Tolerances
@@ -39,7 +39,6 @@ __all__ = ["time_stepping"]
 
 Array = NDArray[np.float64]
 
-_LEAK = 0.1  # of the energy that moves; a scheme of first order that is on its way to the motion loses far less
 _UNSOLVED = (
     "no impulses were found that obey the laws of contact and friction and that more than rounding decides "
     "(that there are none is not shown)"
@@ -224,23 +223,8 @@ def _trajectory(record: _Record) -> Trajectory:
         warnings=_unheard(record),
         method="time-stepping",
     )
-    return attrs.evolve(motion, warnings=(*motion.warnings, *_leak(motion)))
-
-
-def _leak(motion: Trajectory) -> tuple[str, ...]:
-    """A sentence where the energy balance is off by so much that the steps must be too long for the motion."""
     with np.errstate(all="ignore"):
-        balance = motion.energy()
-        moved = abs(balance.applied) + abs(balance.friction) + abs(balance.impacts)
-        for t, q, v in ((motion.t_start, motion.q_start, motion.v_start), (motion.t, motion.q, motion.v)):
-            M = motion.dynamics.terms(q, v, t=t, parameters=motion.parameters).M
-            moved += abs(float(v @ M @ v)) / 2
-    if abs(balance.residual) <= _LEAK * moved:
-        return ()
-    return (
-        f"the energy balance is off by {balance.residual:.3g}, of {moved:.3g} that moved: the steps are too long for "
-        f"this motion",
-    )
+        return attrs.evolve(motion, warnings=(*motion.warnings, *open_balance(motion, motion.energy())))
 
 
 def _unheard(record: _Record) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from hybrid.dynamics.scales import scales_of
 from hybrid.motion.recorded import AbstractMotion, EventKind
 from hybrid.motion.samples import motion_columns, motion_dataset
 from hybrid.tables import dataframe
-from hybrid.tolerances import LEAST, NEARLY
+from hybrid.tolerances import CLEAR, LEAST, NEARLY, ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,9 +28,12 @@ if TYPE_CHECKING:
     from hybrid.dynamics.equations import Terms
     from hybrid.motion.recorded import Arc, Event
 
-__all__ = ["Array", "Curve", "EnergyBalance", "Trajectory", "distance", "energy_balance"]
+__all__ = ["Array", "Curve", "EnergyBalance", "Trajectory", "distance", "energy_balance", "open_balance"]
 
 
+_LEAK = CLEAR  # of the energy that moves, or the error of a step if that is more: a hundred thousand steps lose less
+_LEAK_OF_STEPS = 0.1  # a scheme of first order that is on its way to the motion loses far less
+_WORKS = ("initial", "final", "applied", "friction", "impacts", "dissipated", "residual")
 _GAUSS_POINTS, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -48,6 +51,11 @@ class EnergyBalance:
         Work of friction, at most zero.
     impacts : float
         Sum of the energy changes in impacts, less the work of moving guides in them.
+    moved : float
+        What passed from one form to another: the largest kinetic energy on the way, the sizes of the works above, and
+        the size of the change. The residual is judged against it.
+    rounding : float
+        What counts as none: of the energy, and of what the forces would give to the bodies if nothing held them.
     """
 
     initial: float
@@ -55,6 +63,8 @@ class EnergyBalance:
     applied: float
     friction: float
     impacts: float
+    moved: float
+    rounding: float
 
     @property
     def residual(self) -> float:
@@ -72,7 +82,7 @@ class EnergyBalance:
         Returns
         -------
         mapping of str to float
-            The fields, then ``dissipated`` and ``residual``; in J if the declaration is in SI units.
+            The works, then ``dissipated`` and ``residual``; in J if the declaration is in SI units.
 
         Examples
         --------
@@ -82,7 +92,7 @@ class EnergyBalance:
         >>> list(simulate(ball, {"y": 1, "y_dot": 0}, t_end=0.1).energy().as_mapping())
         ['initial', 'final', 'applied', 'friction', 'impacts', 'dissipated', 'residual']
         """
-        return {**attrs.asdict(self), "dissipated": self.dissipated, "residual": self.residual}
+        return {name: getattr(self, name) for name in _WORKS}
 
 
 def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
@@ -104,8 +114,7 @@ def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
     initial, _ = dynamics.energy(trajectory.q_start, trajectory.v_start, t=trajectory.t_start)
     ending = trajectory.dynamics_at(trajectory.t)  # springs are unstretched where they take over
     final, _ = ending.energy(trajectory.q, trajectory.v, t=trajectory.t)
-    friction = applied = 0.0
-    impacts = 0.0
+    friction = applied = impacts = kinetic = unheld = 0.0
     for event in trajectory.events:
         if event.impact is not None or event.kind is EventKind.ACCUMULATION:
             worked = _guides_in_jump(trajectory, event)
@@ -115,11 +124,40 @@ def energy_balance(trajectory: AbstractMotion) -> EnergyBalance:
         t, weights = _quadrature(arc)
         if not t.size:
             continue
-        rubbed, brought, struck = _powers(trajectory, arc, t)
+        rubbed, brought, struck, living, free = _powers(trajectory, arc, t)
         friction += float(weights @ rubbed)
         applied += float(weights @ brought)
         impacts += float(weights @ struck)
-    return EnergyBalance(float(initial), float(final), applied, friction, float(impacts))
+        kinetic, unheld = max(kinetic, float(np.max(living))), max(unheld, float(np.max(free)))
+    moved = kinetic + abs(applied) + abs(friction) + abs(impacts) + abs(float(final - initial))
+    none = ROUNDING * (float(abs(initial) + abs(final)) + unheld * (trajectory.t - trajectory.t_start) ** 2)
+    return EnergyBalance(float(initial), float(final), applied, friction, float(impacts), moved, none)
+
+
+@checks_arguments
+def open_balance(trajectory: AbstractMotion, balance: EnergyBalance) -> tuple[str, ...]:
+    """A sentence where energy is lost or won that no force accounts for: the motion is not that of its equations.
+
+    Parameters
+    ----------
+    trajectory : AbstractMotion
+    balance : EnergyBalance
+        Of this motion; in J if the declaration is in SI units.
+
+    Returns
+    -------
+    tuple of str
+        One sentence, or none; none of a motion that was given up, which has its cause.
+    """
+    if trajectory.termination.is_given_up:
+        return ()
+    stepped = trajectory.method == "time-stepping"
+    coarsest = 0.0 if trajectory.settings is None else trajectory.settings.rtol
+    share = _LEAK_OF_STEPS if stepped else max(_LEAK, coarsest)
+    if not abs(balance.residual) > share * balance.moved + balance.rounding:
+        return ()
+    advice = "the steps are too long for this motion" if stepped else "the motion is not to be relied on"
+    return (f"the energy balance is off by {balance.residual:.3g}, of {balance.moved:.3g} that moved: {advice}",)
 
 
 def _energy_change(trajectory: AbstractMotion, event: Event) -> float:
@@ -165,10 +203,11 @@ def _quadrature(arc: Arc) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return points.ravel(), (lengths[:, None] * _GAUSS_WEIGHTS / 2).ravel()
 
 
-def _powers(
-    trajectory: AbstractMotion, arc: Arc, t: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step."""
+def _powers(trajectory: AbstractMotion, arc: Arc, t: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Power of friction; of everything applied (forces without potential, moving guides); of impulses over a step.
+
+    The fourth is the kinetic energy, the fifth that which the forces would bring in one unit of time, held by nothing.
+    """
     dynamics = trajectory.dynamics_at(arc.start)
     q, v = arc.sample(t)
     observed = trajectory.forces(arc, t)
@@ -184,7 +223,9 @@ def _powers(
         guided += np.sum(left * _carried(terms, v), axis=-1)
     _, power = dynamics.energy(q, v, t=t)
     struck = np.zeros(len(t)) if arc.means is None else np.sum(lambda_N * terms.gap_dot, axis=-1)
-    return friction, power + guided, struck
+    kinetic = np.einsum("...i,...ij,...j", v, terms.M, v) / 2
+    unheld = np.sum(terms.h * np.linalg.solve(terms.M, terms.h[..., None])[..., 0], axis=-1) / 2
+    return friction, power + guided, struck, kinetic, unheld
 
 
 def _carried(terms: Terms, v: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -274,9 +274,10 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
         Keys ``mechanism, method, events, termination, cause, final, energy, warnings, handed_over, complete``; the
         last one is False for a motion that was interrupted.
     """
-    from hybrid.motion import Termination  # what decides a state needs no motions
+    from hybrid.motion import Termination, open_balance  # what decides a state needs no motions
 
     energy, springs = motion.energy(), motion.springs
+    doubts = () if motion.method == "time-stepping" else open_balance(motion, energy)  # which has its own already
     return {
         "mechanism": motion.dynamics.name,
         "method": motion.method,
@@ -285,7 +286,7 @@ def motion_record(motion: Trajectory) -> dict[str, Any]:
         "cause": motion.cause,
         "final": {"t": float(motion.t), "q": _named(motion, motion.q), "v": _named(motion, motion.v, rates=True)},
         "energy": {name: plain(getattr(energy, name)) for name in _ENERGIES},
-        "warnings": list(motion.warnings),
+        "warnings": [*motion.warnings, *doubts],
         "handed_over": None if springs is None else {"t": float(springs.t), "stiffness": dict(springs.stiffness)},
         "complete": motion.termination is not Termination.INTERRUPTED,
     }

@@ -6,7 +6,7 @@ switched off or 1 at times, and with numbers in place of parameters at times. Th
 Jacobians and forces. It is of first order in the step and converges through impacts; its error is judged by the
 difference of two steps of which one is half the other. Where they differ by more than ``SPREAD`` (a tie, or chaos),
 or a step has no mode, the oracle says nothing, and the case is counted as undecided. A motion of the package that
-does not come to its end is wrong.
+does not come to its end is wrong, and so is one whose energy balance does not close to a millionth of what moved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numba import njit
 from hybrid import Contact, EnergyDynamics, Mechanism, State, Termination, derive, simulate
 from hybrid.contact import NewtonImpact
 from hybrid.declaration.parts import Constraint
-from hybrid.motion import Settings
+from hybrid.motion import Settings, open_balance
 from tests.campaigns.tally import Tally
 
 END = 1.5
@@ -312,6 +312,8 @@ def _judged(body: str, load: int, q: np.ndarray, v: np.ndarray, values: dict[str
     """ "right", "undecided", or what is wrong."""
     if motion.termination is not Termination.END_TIME:
         return motion.cause
+    if said := open_balance(motion, motion.energy()):
+        return said[0]
     p, code, n = np.array([values[name] for name in NAMES]), list(BODIES).index(body), len(motion.q)
     found = np.concatenate([motion.q, motion.v])
     steps = STEPS

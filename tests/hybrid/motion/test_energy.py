@@ -4,15 +4,18 @@ import math
 import subprocess
 import sys
 
+import attrs
 import numpy as np
 import pytest
 
 import mechanisms
 from hybrid import Constraint, Contact, EnergyDynamics, Mechanism, State, derive, simulate, solve_state
 from hybrid.contact import EnergeticImpact, NewtonImpact, PoissonImpact
+from hybrid.motion import Settings
 from hybrid.motion.flow import CompiledFlow, make_flow
 from hybrid.motion.numeric import NumericFlow
 from hybrid.motion.recorded import EventKind
+from hybrid.reporting import motion_record
 
 G = 9.81
 
@@ -229,3 +232,22 @@ def test_a_moving_rail_works_in_an_impact_that_presses_on_it(V):
     assert motion.energy().dissipated == pytest.approx(1.5, abs=1e-12)
     assert motion.energy().applied == pytest.approx(0.0, abs=1e-12)
     assert motion.energy().residual == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("lost", [0.0, 1e-7, 1e-4, 0.5])
+def test_a_motion_that_lost_energy_to_nothing_says_so(on_belt, lost):
+    # a block in free fall, but for what its last velocity is told to lack: a millionth is the least that counts
+    h, m = 1, 2
+    fall = simulate(on_belt, State([0, h], [0, 0]), t_end=0.4)
+    energy = m * (G * 0.4) ** 2 / 2
+    altered = attrs.evolve(fall, v=fall.v * math.sqrt(1 - lost))
+    said = [text for text in motion_record(altered)["warnings"] if "energy" in text]
+    assert altered.energy().residual == pytest.approx(lost * energy, abs=1e-9)
+    assert bool(said) == (lost > 1e-6)
+    assert all(f"off by {lost * energy:.3g}" in text for text in said)
+
+
+def test_the_coarsest_settings_raise_no_warning(on_belt):
+    # an impact, slip on the belt, stick: steps may be wrong by a thousandth, few are
+    motion = simulate(on_belt, State([0, 0.3], [0, 0]), t_end=1.5, settings=Settings(rtol=1e-3, atol=1e-3))
+    assert motion_record(motion)["warnings"] == []

@@ -125,10 +125,11 @@ def parts_of(name: str) -> str:
 def names_with_words_not_used() -> dict[str, tuple[str, str]]:
     """By name with such a word the word, and the module that defines the name."""
     words, found = words_not_used(in_code=True), dict[str, tuple[str, str]]()
-    for module in sorted(path for package in ("hybrid", "lcp") for path in (ROOT / package).rglob("*.py")):
-        for name in names_of(module):
-            if hits := [word for word in words if uses(word, parts_of(name))]:
-                found[name] = hits[0], module.name
+    modules = sorted(path for package in ("hybrid", "lcp") for path in (ROOT / package).rglob("*.py"))
+    homes = {name: module.name for module in modules for name in names_of(module)}
+    for name, home in homes.items():
+        if hits := [word for word in words if uses(word, parts_of(name))]:
+            found[name] = hits[0], home
     return found
 
 

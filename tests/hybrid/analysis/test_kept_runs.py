@@ -78,7 +78,7 @@ def check_goes_on(words, folder, kept):
     assert sorted(path.name for path in folder.iterdir()) == ["killed", "left_alone"]
 
 
-@pytest.mark.parametrize("words", [MAP, MANY], ids=["map", "ensemble"])
+@pytest.mark.parametrize("words", [MAP, pytest.param(MANY, marks=pytest.mark.long)], ids=["map", "ensemble"])
 def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(words, tmp_path):
     check_goes_on(words, tmp_path, kept=2)
 

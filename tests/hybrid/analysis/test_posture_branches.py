@@ -250,6 +250,7 @@ def test_a_state_beyond_the_fold_of_the_named_branch_is_refused():
         solve_state(dynamics, {**pins, "q0": 0.8}, branch={"q0": 0.1, "q2": 0.5})
 
 
+@pytest.mark.long
 def test_a_state_around_a_fold_is_that_of_the_map():
     """Along q0 first the arm is stretched on the way, along the depth first it is not: found by tests/campaigns."""
     own = Chain((1.772, 0.833), (0.348, 0.336), (0.015, 0.006), depth=0.584)

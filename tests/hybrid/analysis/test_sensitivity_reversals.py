@@ -83,7 +83,7 @@ def test_a_force_that_depends_on_the_motion(across):
         assert slope == pytest.approx((ends[1] - ends[0]) / (2 * step), abs=1e-6)
 
 
-@pytest.mark.parametrize("t_end", [1, 2])
+@pytest.mark.parametrize("t_end", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_held_by_another_friction_element(t_end):
     dry = FrictionElement(name="dry", tangent="x", limit="0.8", static_limit="1")
     motion = simulate(bead("Q*cos(2*t)", "F*t", friction=[dry]), State([0, 0], [0, 0]), t_end=t_end)
@@ -121,6 +121,7 @@ def test_a_bead_that_its_rail_alone_holds_at_rest():
     assert "that holds rail falls to zero" in sensitivity(motion, END, ["mu"]).refusal.reason
 
 
+@pytest.mark.long
 def test_a_driven_oscillator_on_a_rail():
     def rates(t, y):
         friction = 0.1 * abs(4 * math.cos(2 * t + 0.3)) * np.sign(y[1])

@@ -134,7 +134,7 @@ FALL = ["simulate", "bouncing_ball", "--pin=y=1", "--pin=y_dot=0", "--t-end=1"]
     ("where", "arguments"),
     [
         (("hybrid.analysis.maps", "regions", "_finished"), MAP),
-        (("hybrid.cli", "output", "json_text"), MAP),
+        pytest.param(("hybrid.cli", "output", "json_text"), MAP, marks=pytest.mark.long),
         (("hybrid.cli", "motion", "_record"), FALL),
         (("hybrid.cli", "output", "json_text"), FALL),
     ],
@@ -162,7 +162,7 @@ def test_an_interrupted_map_says_how_it_goes_on(kept, clause, tmp_path):
     ("files", "clause"),
     [
         ([], ""),
-        (["--plot=ends.svg"], ", and none is drawn"),
+        pytest.param(["--plot=ends.svg"], ", and none is drawn", marks=pytest.mark.long),
         (["--plot=ends.svg", "-o", "ends.parquet"], ", and none is drawn or written"),
     ],
 )

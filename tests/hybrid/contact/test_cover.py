@@ -165,7 +165,7 @@ def solutions_of_two(G, c, mu, n=240):
     return [(["slide" if not isinstance(mode, str) else mode for mode in modes], forces(modes)) for modes in found]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 12))])
 def test_two_contacts_have_the_solutions_that_a_grid_of_directions_finds(seed):
     rng = np.random.default_rng([77, seed])
     W = rng.normal(size=(7, 6))
@@ -206,7 +206,7 @@ def weakness(G, mu):
     return mu * sum(np.sqrt(inverse[n, n] * value) for n, value in zip((0, 3), pulled, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])
 def test_friction_that_is_weak_leaves_one_solution(seed):
     """Below one the sum excludes a second solution: so does a grid of directions, and the cover agrees."""
     rng = np.random.default_rng(seed)

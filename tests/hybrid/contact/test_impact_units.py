@@ -137,7 +137,7 @@ def compliant_block(mass, *, damping):
 STRUCK = State([0, 0.3, 0], [0.4, -0.6, 0.7])
 
 
-@pytest.mark.parametrize("damping", [0.0, 0.3])
+@pytest.mark.parametrize("damping", [pytest.param(0.0, marks=pytest.mark.long), 0.3])
 def test_no_unit_of_mass_decides_the_limit_of_several_contacts(damping):
     one = resolve_impact(compliant_block(1.0, damping=damping), STRUCK, law=KelvinVoigtLimit())
     for mass in (1e-16, 1e-12, 1e-6, 1e6, 1e12, 1e16):

@@ -160,6 +160,7 @@ def test_the_critical_friction_is_that_of_the_time():
     assert risen["at"]["theta1"] == pytest.approx(lower["at"]["theta1"], rel=1e-6)
 
 
+@pytest.mark.long
 def test_the_critical_friction_is_that_of_the_branch_of_the_state():
     # the mirror image of the arm is the other elbow, with the angle turned round and the slip to the other side
     one, other = (critical({"theta2": f"{side}*acos(1.6 - cos(0.2))"}) for side in ("1", "-1"))

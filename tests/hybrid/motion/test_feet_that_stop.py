@@ -60,8 +60,8 @@ def rest_of_particle(v, push):
     [
         (3, 1.0, (1.0, 0.0), (0.0, 1.0)),  # the direction of no slip
         (3, 1.0, (1.0, -0.5), (0.0, 1.0)),  # one foot in a direction of rounding
-        (3, 1e6, (1.0, 0.0), (0.0, 3.5)),
-        (3, 1.0, (0.3, 0.7), (1.5, -2.0)),
+        pytest.param(3, 1e6, (1.0, 0.0), (0.0, 3.5), marks=pytest.mark.long),
+        pytest.param(3, 1.0, (0.3, 0.7), (1.5, -2.0), marks=pytest.mark.long),
         (3, 1e-6, (-0.2, 0.1), (0.5, 0.5)),
         (4, 1e6, (1.0, 0.5), (0.98, 0.49)),
     ],

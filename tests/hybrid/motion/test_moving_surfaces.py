@@ -36,7 +36,7 @@ def motion(restitution, k, cycles):
 
 
 @pytest.mark.parametrize("k", [0, 10, 100, 1000, 100_000])
-@pytest.mark.parametrize("restitution", [0.3, 0.5])
+@pytest.mark.parametrize("restitution", [0.3, pytest.param(0.5, marks=pytest.mark.long)])
 def test_it_leaves_and_comes_to_rest_again(restitution, k):
     found = motion(restitution, k, cycles=30)
     assert found.termination is Termination.END_TIME, found.cause
@@ -59,6 +59,7 @@ def test_a_position_on_the_table_up_to_rounding_touches_it(k):
     assert found.events[0].kind is EventKind.DETACHMENT
 
 
+@pytest.mark.long
 def test_many_at_once_bounce_as_one_does():
     dynamics, t = table(0.3), 100 * PERIOD
     known = {"t_end": t + 3 * PERIOD, "law": NewtonImpact()}

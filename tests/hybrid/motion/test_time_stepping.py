@@ -355,7 +355,7 @@ def test_a_ball_rolls_after_the_time_of_coriolis():
     assert motion.v[:2] == pytest.approx(start.v[:2] - 2 * slip / 7, abs=1e-12)
 
 
-@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("way", [pytest.param(1.0, marks=pytest.mark.long), -1.0])
 def test_rails_with_friction_slow_down_as_painleve_has_it(way):
     # Sum of both equations of Painleve and Klein with mu2 = 0: 2 x'' = P - s mu1 sin(phi) |T|, and the second,
     # x'' = -T cos(phi), gives T; s is the sign of x', here with T < 0 for P > 0

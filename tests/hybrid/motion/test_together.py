@@ -115,9 +115,9 @@ def check_is_that_of_single_calls(name, n, compared):
     [
         ("rod_on_incline", 25),
         ("two_carts", 8),
-        ("ladder_in_corner", 6),
-        ("rod_two_ends", 4),
-        ("double_pendulum_over_floor", 4),
+        pytest.param("ladder_in_corner", 6, marks=pytest.mark.long),
+        pytest.param("rod_two_ends", 4, marks=pytest.mark.long),
+        pytest.param("double_pendulum_over_floor", 4, marks=pytest.mark.long),
         ("woodpecker", 4),
     ],
 )

@@ -214,8 +214,8 @@ class ComparisonRow:
     approach : float or None
         Normal velocity with which a penalty run meets the contact, if not that of the state.
     error : float or None
-        Of a penalty run: largest difference of its velocities to the Kelvin-Voigt limit, or, where one mode persists,
-        difference of its normal force to the rigid one relative to that.
+        Of a penalty run: largest difference of its velocities to the Kelvin-Voigt limit, or, where it ends in the one
+        rigid mode, difference of its normal force to the rigid one relative to that.
     """
 
     method: str
@@ -432,10 +432,11 @@ def _error(motion: CompliantMotion, selection: Selection | None, limit: Comparis
     if motion.is_cut:
         return None
     if selection is not None:
-        forces = selection.branches[0].lambda_N
+        rigid = selection.branches[0]
+        forces = rigid.lambda_N
         size = max(map(abs, forces.values()), default=0.0)
-        if not size:
-            return None
+        if not size or motion.label not in {mode.label for mode in rigid.modes}:
+            return None  # the forces of another mode say nothing about the stiffness
         return max(abs(motion.force_N[name] - force) for name, force in forces.items()) / size
     if limit is None or not motion.has_separated:
         return None

@@ -215,11 +215,12 @@ def _followed(flow: FrozenFlow, order: list[int], gaps: Array | None = None, sam
     begun = flow.start(np.zeros(k) if gaps is None else gaps)
     run = frozen_machine(flow, samples=samples).run(begun, np.ones(k, dtype=bool))
     if not run.has_separated:
-        why = (
-            f"it takes more than {_EFFORT} evaluations, the last of them in {run.label}"
-            if run.is_cut
-            else f"in {run.label} no force vanishes and no slip changes; friction locks the mechanism"
-        )
+        if run.is_cut:
+            why = f"it takes more than {_EFFORT} evaluations, the last of them in {run.label}"
+        elif run.at.forces[: len(flow.contacts)].any():
+            why = f"in {run.label} no force vanishes and no slip changes; friction locks the mechanism"
+        else:
+            why = f"contacts have let go, and one of them takes longer to come back than can be followed ({run.label})"
         raise ComputationError(f"a compliant impact of several contacts does not end: {why}")
     back = np.argsort(order)
     kept = run.samples

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hybrid.contact.compliance.path import Array
 from hybrid.errors import ComputationError
 from hybrid.expressions import plain
-from hybrid.tolerances import AGREEING, CANCELLED, NOTHING
+from hybrid.tolerances import AGREEING, CANCELLED, LAST_PLACE, NOTHING
 
 __all__ = [
     "DEPENDENT",
@@ -30,6 +30,7 @@ _CLOSE = NOTHING  # what is accepted when sweeps end, and what tells a vanishing
 _YIELDS = AGREEING  # acceleration, relative to its terms, from which redundant contacts no longer hold
 _MAX_SWEEPS = 20_000
 _ITERATIONS = 100
+_NOT_FOUND = "the friction forces of compliant contacts at rest could not be found"
 
 DEPENDENT = 1e-11
 """Of the largest singular value: rows that are dependent."""
@@ -66,6 +67,8 @@ def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequenc
     >>> friction_at_rest(np.eye(2), np.array([3.0, 4.0]), np.array([2.0]), [(0, 1)]).round(12).tolist()
     [-1.2, -1.6]
     """
+    if all(len(rows) == 1 for rows in groups):
+        return _in_intervals(G, b, bounds[np.argsort([rows[0] for rows in groups])])
     blocks = [(list(rows), *np.linalg.eigh(G[np.ix_(list(rows), list(rows))])) for rows in groups]
     F = np.zeros(len(b))
     changes, size = np.zeros(len(b)), np.abs(b)
@@ -80,7 +83,26 @@ def friction_at_rest(G: Array, b: Array, bounds: Array, groups: Sequence[Sequenc
         if (changes <= _SAME * size).all():
             return F
     if (changes > _CLOSE * size).any():
-        raise ComputationError("the friction forces of compliant contacts at rest could not be found")
+        raise ComputationError(_NOT_FOUND)
+    return F
+
+
+def _in_intervals(G: Array, b: Array, bounds: Array) -> Array:
+    """The same for intervals alone: an active set ends exactly, also where sweeps hardly move along dependent rows."""
+    from scipy.optimize import lsq_linear
+
+    F, free = np.zeros(len(b)), np.flatnonzero(bounds > 0.0)
+    size = float(np.max(np.abs(b[free]), initial=0.0))
+    values, axes = np.linalg.eigh(G[np.ix_(free, free)])
+    if not size or not values[-1] > 0.0:
+        return F
+    roots = np.sqrt(np.maximum(values, LAST_PLACE * values[-1]) / size)  # a force that moves nothing goes to its bound
+    rows, wanted = roots[:, None] * axes.T, -(axes.T @ b[free]) / (size * roots)
+    limits = (-bounds[free], bounds[free])
+    found = lsq_linear(rows, wanted, limits, method="bvls", tol=LAST_PLACE, max_iter=_ITERATIONS)
+    if found.status == 0:
+        raise ComputationError(_NOT_FOUND)
+    F[free] = found.x
     return F
 
 

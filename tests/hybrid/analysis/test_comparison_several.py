@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 import mechanisms
-from hybrid import ComputationError, KelvinVoigtLimit, compare, derive, resolve, solve_state
+from hybrid import (
+    ComputationError,
+    KelvinVoigtLimit,
+    compare,
+    derive,
+    mechanism_from_toml,
+    resolve,
+    resolve_impact,
+    solve_state,
+)
 from hybrid.analysis import Axis
 from hybrid.analysis.comparison.agreement import compare_map
 from hybrid.analysis.comparison.restitution import approaching_impulse
@@ -223,3 +232,82 @@ def test_slow_mode_is_followed_until_it_has_settled():
             assert row.duration == pytest.approx(settled, rel=1e-6)
             error = 2.3 / 0.4 * 2.5 / row.stiffness
             assert row.error == pytest.approx(error, abs=5e-9 + 5 * error**2)
+
+
+BLOCK_BESIDE_A_GUIDE = """
+name = "block"
+coordinates = ["x", "y", "phi"]
+parameters = {m = 1, a = 0.3, h = 0.5, g = 9.81, I = "m*(a**2 + h**2)/3"}
+[dynamics]
+kinetic = "m*(x_dot**2 + y_dot**2)/2 + I*phi_dot**2/2"
+potential = "m*g*y"
+[[contact]]
+name = "L"
+gap = "y - a*sin(phi) - h*cos(phi)"
+tangent = "x - a*cos(phi) + h*sin(phi)"
+friction = 0.4
+damping = 0.15
+[[contact]]
+name = "R"
+gap = "y + a*sin(phi) - h*cos(phi)"
+tangent = "x + a*cos(phi) + h*sin(phi)"
+friction = 0.4
+damping = 0.15
+[[friction]]
+name = "guide"
+limit = 3
+tangent = "x"
+"""
+
+
+def slid(speed, stiffness):
+    block = derive(mechanism_from_toml(BLOCK_BESIDE_A_GUIDE))
+    pins = {"phi": 0, "gap.L": 0, "x": 0, "x_dot": speed, "y_dot": 0, "phi_dot": 0}
+    return compare(block, solve_state(block, pins), stiffness=stiffness)
+
+
+def test_feet_whose_slips_differ_by_a_rotation_stop_beside_a_guide():
+    # soft feet sag by 1e-4, so that their slips are nearly the same; friction takes all of v^2/2
+    run = slid(0.7, [1e5]).rows[-1]
+    assert run.mode == "L=stick,R=stick,guide=stick"
+    assert run.energy_change == pytest.approx(-(0.7**2) / 2, abs=1e-6)
+
+
+def test_forces_of_runs_that_have_left_the_mode_are_not_compared():
+    # the block stops at 0.1/(0.4 g + 3) = 0.0144 s; the runs take 87/sqrt(K), which is less for the last one only
+    found = slid(0.1, [1e6, 1e7, 1e8])
+    modes = {row.stiffness: row.mode for row in found.rows if row.stiffness}
+    assert [modes[K].count("stick") for K in (1e6, 1e7, 1e8)] == [3, 3, 0]
+    errors = {row.stiffness: row.error for row in found.rows if row.stiffness}
+    assert errors[1e6] is errors[1e7] is None
+    assert errors[1e8] < 1e-6
+    assert found.fit is None
+
+
+STRIKES_EVER_LATER = """
+name = "strikes"
+coordinates = ["a", "b"]
+[dynamics]
+mass_matrix = [[5.664, -4.137], [-4.137, 3.663]]
+forces = [0, 0]
+[[contact]]
+name = "one"
+gap = "-0.687*a + 0.661*b"
+tangent = "-0.877*a + 1.244*b"
+friction = 0.471
+stiffness_ratio = 9.393
+[[contact]]
+name = "other"
+gap = "1.564*a - 0.708*b"
+tangent = "0.085*a + 1.001*b"
+friction = 0.205
+stiffness_ratio = 0.4
+"""
+
+
+def test_contacts_that_strike_ever_later_are_not_said_to_be_locked_by_friction():
+    # each flight takes twice as long as the one before: found by a regularised integration in fast time
+    strikes = derive(mechanism_from_toml(STRIKES_EVER_LATER))
+    state = solve_state(strikes, {"a": 0, "b": 0, "a_dot": -1.005, "b_dot": -1.551})
+    with pytest.raises(ComputationError, match=r"does not end: contacts have let go, and one of them takes longer"):
+        resolve_impact(strikes, state, law=KelvinVoigtLimit())

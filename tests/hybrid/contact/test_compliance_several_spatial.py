@@ -175,6 +175,21 @@ def test_friction_at_rest_obeys_coulombs_law_for_several_contacts():
             assert force * np.linalg.norm(rate) == pytest.approx(-bound * rate, abs=1e-8)
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-12, 1e-8, 1e-4, 1.0])
+def test_friction_at_rest_of_nearly_the_same_slips_obeys_coulombs_law(apart):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        W = rng.normal(size=(4, 3))
+        W[:, 2] = W[:, 0] + apart * W[:, 2]
+        G, b, bounds = W.T @ W, W.T @ rng.normal(size=4), rng.uniform(0, 0.5, size=3)
+        F = friction_at_rest(G, b, bounds, [(0,), (1,), (2,)])
+        # opposite to the acceleration, which is none where the force is less than full
+        none = 1e-13 * (np.abs(G) @ bounds + np.abs(b))
+        assert (np.abs(F) <= bounds * (1 + 1e-15)).all()
+        assert ((G @ F + b) * np.sign(F) <= none).all()
+        assert (np.abs(G @ F + b)[np.abs(F) < bounds * (1 - 1e-12)] <= none[np.abs(F) < bounds * (1 - 1e-12)]).all()
+
+
 def test_two_feet_that_slip_together_share_what_they_hold():
     G, b = np.ones((2, 2)), np.array([1.0, 1.0])
     groups = [(0,), (1,)]

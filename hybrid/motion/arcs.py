@@ -295,6 +295,9 @@ class _Way:
             return self.followed(failure=f"{fired[0].element!r} has no value beyond")
         if not (self.turns and passes_by(self.watch, self.constraints, self.t, self.y, fired)):
             return self.followed(fired=fired)
+        if last.end == last.start:  # it has passed by already, and is where it was
+            names = ", ".join(repr(guard.element) for guard in fired)
+            return self.followed(failure=f"the slip of {names} vanishes, and has no direction to go on in")
         self.watch.flow.set_references(references(self.constraints, self.t, self.y, {}, self.watch.settings))
         self._restart(self.watch.settings, last.end - last.start)
         return None

@@ -58,9 +58,9 @@ def settled(fleet: Fleet, lanes: NDArray[np.intp], rows: Sequence[ElementMode]) 
         terms = dynamics.terms(q, v, t=t)
     W = side_by_side([force.direction(terms) for force in held])
     rates = side_by_side([force.velocity(terms) for force in held])
-    if len(normals) < len(held):
-        first, lift = len(normals), np.linalg.solve(terms.M, W[..., len(normals) :])
-        own = np.sum(W[..., first:] * lift, axis=-2)
+    first = len(normals)
+    if first < len(held):
+        own = np.sum(W[..., first:] * np.linalg.solve(terms.M, W[..., first:]), axis=-2)
         ended = rates_that_end(rates[..., first:], own, terms.M, fleet.sizes[fleet.n :, lanes].T)
         rates = np.concatenate([np.broadcast_to(rates[..., :first], (*ended.shape[:-1], first)), ended], axis=-1)
     v = v - _correction(terms, W, rates, len(q))

@@ -281,9 +281,9 @@ def replay(trajectory: Trajectory, partials: Partials, *, measure: Integrand | N
         segments: list[Segment] = []
         event_groups: list[EventMap] = []
         for index, (arc, system, here) in enumerate(zip(arcs, systems, groups[1:], strict=True)):
-            t = arc.end
+            begun, t = t, arc.end
             later = systems[index + 1] if index + 1 < len(arcs) else None
-            segment = _segment(system, arc, y, here[0] if here else None, measure)
+            segment = _segment(system, arc, begun, y, here[0] if here else None, measure)
             t = arc.start
             check_smooth(segment, _beginning(system, arc, y), is_free=not groups[index])
             t, end = float(segment.knots[-1]), segment.states[-1]
@@ -398,7 +398,10 @@ def _grouped(trajectory: Trajectory, events: Sequence[Event], systems: Sequence[
     return [tuple(group) for group in groups]
 
 
-def _segment(system: ModeSystem, arc: Arc, y: Array, event: Event | None, measure: Integrand | None) -> Segment:
+def _segment(
+    system: ModeSystem, arc: Arc, t: float, y: Array, event: Event | None, measure: Integrand | None
+) -> Segment:
+    knots = np.append(t, arc.knots[1:])  # from where the segment before has come, which is not quite the motion's time
     last = system if event is None else _ending(system, arc, arc.end, np.concatenate(arc.sample(arc.end), axis=-1))
 
     def sample(t: Array) -> Array:
@@ -414,4 +417,4 @@ def _segment(system: ModeSystem, arc: Arc, y: Array, event: Event | None, measur
             raise NoDerivative("an event that no guard of the mode explains", t, is_proven=False)
         return surface[0].value(point), surface[0].rate(point)
 
-    return integrate_segment(system, arc.knots, sample, y, surface=None if event is None else guard, measure=measure)
+    return integrate_segment(system, knots, sample, y, surface=None if event is None else guard, measure=measure)

@@ -295,6 +295,11 @@ def _solved(dynamics: Dynamics, pins: Pins, branch: PostureBranch | None, tolera
     v = np.where(_repeats(dynamics, pins, q, v, tolerances)[..., None], v, np.nan)
     velocity_reached = np.isfinite(v).all(axis=-1)
     sides = {**pins.sides, **_slow_sides(dynamics, pins, q, v, tolerances)}
+    if sides and max(len(dynamics.columns), len(dynamics.contacts)) > 1:
+        from hybrid.dynamics.vanishing_slips import tied_sides
+
+        change = _solve_velocities(dynamics, pins, q, along=sides)
+        sides |= tied_sides(dynamics, q, v, change, t=pins.time, given=sides, tolerances=tolerances)
     return States(q, v, np.asarray(pins.time, dtype=float), sides, reached & velocity_reached)
 
 
@@ -328,8 +333,15 @@ def _solve_positions(
     return q.reshape((*shape, dynamics.n)), reached.reshape(shape)
 
 
-def _solve_velocities(dynamics: Dynamics, pins: Pins, q: Array) -> Array:
+def _solve_velocities(
+    dynamics: Dynamics, pins: Pins, q: Array, *, along: Mapping[str, tuple[float, ...]] | None = None
+) -> Array:
+    """Velocities that pins fix, or their change where slips change along directions and nothing else that is pinned."""
     rows, right = _velocity_system(dynamics, pins, q)
+    if along is not None:
+        right = [np.zeros(())] * len(rows)
+        for place, (_, name, *axis) in ((i, pin.split(".")) for i, pin in enumerate(pins.velocities) if "slip." in pin):
+            right[place] = np.asarray(along[name][int(axis[0]) - 1 if axis else 0] if name in along else 0.0)
     A = np.stack(np.broadcast_arrays(*rows), axis=-2)
     b = np.stack(np.broadcast_arrays(*right), axis=-1)
     n = dynamics.n

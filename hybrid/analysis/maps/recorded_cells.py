@@ -151,6 +151,8 @@ def cell_source(plane: Sweep) -> CellSource:
     if surface_kinks(plane.dynamics) is not None:
         raise NotRecordable("surfaces have kinks, which are looked for cell by cell")
     states = node_states(plane.dynamics, plane.axes, pins=plane.pins)
+    if states.pins.sides and len(plane.dynamics.columns) > len(states.pins.sides):
+        raise NotRecordable("other slips may vanish with the one whose limit is pinned")
     rates = turn_nodes(states.build, equations.roots, equations.coordinates)
     turns = _at(states, [int(node) for nodes in rates.values() for node in nodes])
     if states.conditions or states.build.graph().names(turns.tolist()):

@@ -1,0 +1,101 @@
+"""Slips that vanish together, in the limit of one that pins name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid.dynamics.scales import scales_of
+from hybrid.errors import StateError
+from hybrid.tolerances import CLEAR, ROUNDING, Tolerances
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from hybrid.dynamics.derive import Dynamics
+
+__all__ = ["tied_sides"]
+
+Array = NDArray[np.float64]
+
+
+def tied_sides(
+    dynamics: Dynamics,
+    q: Array,
+    v: Array,
+    change: Array,
+    *,
+    t: Any,
+    given: Collection[str],
+    tolerances: Tolerances,
+) -> dict[str, tuple[float, ...]]:
+    """Directions of further slips that vanish in a limit along a change of the velocities.
+
+    Two feet of one body slide together: the limit of a vanishing slip of one foot is one of the other, too.
+
+    Parameters
+    ----------
+    dynamics : Dynamics
+    q, v : array, (..., n)
+        States in the limit; NaN where there is none.
+    change : array, (..., n)
+        Of the velocities, on the way there.
+    t : array_like, (...)
+    given : collection of str
+        Force elements whose directions are known.
+    tolerances : Tolerances
+
+    Returns
+    -------
+    dict of str to tuple of float
+        Unit vectors by force element.
+
+    Raises
+    ------
+    StateError
+        A closed contact opens or approaches on the way, or a direction differs between states.
+    """
+    named, terms = next(iter(given)), dynamics.terms(q, v, t=t)
+    scales = scales_of(dynamics, terms, q, v, t=t)
+    sizes = (scales.gap, scales.gap_dot, scales.slip)
+    vectors, matrices = (v, change, terms.gap, terms.gap_dot, terms.slip, *sizes), (terms.W_N, terms.W_T)
+    shape = np.broadcast_shapes(*(part.shape[:-1] for part in vectors), *(part.shape[:-2] for part in matrices))
+
+    def along(W: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Components of the change, and whether they are more than rounding."""
+        moved, size = (change[..., None, :] @ W)[..., 0, :], (np.abs(change)[..., None, :] @ np.abs(W))[..., 0, :]
+        return moved, np.abs(moved) > ROUNDING * size
+
+    with np.errstate(invalid="ignore"):
+        closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
+        closed = closed & (np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot)
+        closed = np.broadcast_to(closed, (*shape, len(dynamics.contacts)))
+        moving = (closed & along(terms.W_N)[1]).any(axis=tuple(range(len(shape))))
+        if moving.any():
+            other = dynamics.contacts[int(np.argmax(moving))]
+            raise StateError(
+                f"slip.{named}: the closed contact {other!r} opens or approaches with this slip, and is not closed in "
+                "the limit; pin a small slip in place of the limit"
+            )
+        found = {}
+        for name in set(dynamics.columns) - set(given):
+            rows = list(dynamics.columns_of(name))
+            slip, size = (np.abs(part[..., rows]).max(axis=-1) for part in (terms.slip, scales.slip))
+            still = np.broadcast_to(slip <= tolerances.velocity * size, shape)
+            if name in dynamics.contacts:
+                still = still & closed[..., dynamics.contacts.index(name)]
+            moved, slips = along(terms.W_T[..., rows])
+            directions = np.broadcast_to(np.where(slips, moved, 0.0), (*shape, len(rows)))[still]
+            if not directions.any():
+                continue
+            lengths = np.linalg.norm(directions, axis=-1, keepdims=True)
+            units = directions / np.where(lengths > 0.0, lengths, 1.0)
+            if (np.abs(units - units[0]) > CLEAR).any():
+                raise StateError(
+                    f"slip.{named}: the slip of {name!r} vanishes with it, and not in one direction at all states; pin "
+                    "a small slip in place of the limit"
+                )
+            found[name] = tuple(float(x) for x in units[0])
+    return found

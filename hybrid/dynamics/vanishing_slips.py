@@ -77,7 +77,7 @@ def tied_sides(
             other = dynamics.contacts[int(np.argmax(moving))]
             raise StateError(
                 f"slip.{named}: the closed contact {other!r} opens or approaches with this slip, and is not closed in "
-                "the limit; pin a small slip in place of the limit"
+                "the limit; pin a slip that is told from rest instead, as 1e-6"
             )
         found = {}
         for name in set(dynamics.columns) - set(given):
@@ -95,7 +95,7 @@ def tied_sides(
             if (np.abs(units - units[0]) > CLEAR).any():
                 raise StateError(
                     f"slip.{named}: the slip of {name!r} vanishes with it, and not in one direction at all states; pin "
-                    "a small slip in place of the limit"
+                    "a slip that is told from rest instead, as 1e-6"
                 )
             found[name] = tuple(float(x) for x in units[0])
     return found

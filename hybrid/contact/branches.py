@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from hybrid.contact.candidates import mode_of, of_either_limit
-from hybrid.contact.modes import ActiveElement, ElementKind, Mode
+from hybrid.contact.modes import ActiveElement, ContactMode, ElementKind, Mode
 from hybrid.tolerances import NOTHING
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ __all__ = [
     "branch_from_forces",
     "broken_law",
     "continuum_set",
+    "distinct_labels",
     "force_names",
     "force_set",
 ]
@@ -414,3 +415,34 @@ class _Reported:
         if math.hypot(*missing) > slack * (1 + kinetic) + blur * bearing * kinetic:
             return "slips without its friction"
         return ""
+
+
+def distinct_labels(branches: Sequence[Branch]) -> list[str]:
+    """Labels of modes, with what tells apart those that share one: directions in space, sides to which guides press.
+
+    Parameters
+    ----------
+    branches : sequence of Branch
+
+    Returns
+    -------
+    list of str
+        ``"slide+ (rail: N < 0)"``.
+    """
+    alike: dict[str, list[Branch]] = {}
+    for item in branches:
+        alike.setdefault(item.mode.label, []).append(item)
+    same = [(item.mode.label, item, alike[item.mode.label]) for item in branches]
+    return [label if len(of) == 1 else f"{label} ({', '.join(_particulars(item, of))})" for label, item, of in same]
+
+
+def _particulars(item: Branch, alike: Sequence[Branch]) -> list[str]:
+    """Where spatial slips tend, as angles from the first tangent, and normal forces of guides whose signs differ."""
+    angles = [
+        f"{name} towards {math.degrees(math.atan2(-force[1], -force[0])):.6g} degrees"
+        for name, force in item.lambda_T.items()
+        if item.mode[name] is ContactMode.SLIDE
+    ]
+    signs = {name: {other.lambda_N[name] < 0.0 for other in alike} for name in item.lambda_N}
+    pressing = {name: "<" if item.lambda_N[name] < 0.0 else ">" for name, both in signs.items() if len(both) > 1}
+    return angles + [f"{name}: N {sign} 0" for name, sign in pressing.items()]

@@ -71,8 +71,8 @@ class State:
     sides : mapping of str to tuple of float
         For contacts whose slip is a limit: the direction from which it vanishes, ``(1.0,)`` or ``(-1.0,)`` for a planar
         contact (pins ``slip.tip=+0`` and ``-0``), a plane vector for a spatial one; also where a slip was pinned lower
-        than numbers tell it from rest. A contact at rest is not listed.
-
+        than numbers tell it from rest. A contact at rest is not listed: what slips with a contact in the limit, as the
+        other foot of a body, must be. States from pins list it.
     alternatives : tuple of array, (n,)
         Further positions that satisfy the same pins, of those that Newton's method finds from a few starts; there may
         be more, above all where gaps are pinned. Not compared.

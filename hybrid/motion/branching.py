@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
 from hybrid.arguments import checks_arguments
-from hybrid.contact.modes import ContactMode
+from hybrid.contact.branches import distinct_labels
 from hybrid.dynamics import state_of
 from hybrid.dynamics.derive import bound
 from hybrid.motion.arguments import SelectionRule, Settings, Stop, Take, check_arguments
@@ -21,9 +20,8 @@ from hybrid.motion.transitions import moment_at_start
 from hybrid.progress import OnInterrupt, interruptible, keeps_partial
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from hybrid.contact.branches import Branch
     from hybrid.contact.impacts.impact import AbstractImpactLaw
     from hybrid.dynamics.derive import Dynamics, Values
     from hybrid.dynamics.state import State
@@ -171,7 +169,7 @@ def simulate_branches(
             is_listed = is_listed and motion.selection.is_exhaustive and not motion.selection.continua
             if choice and _leads_back(moment, run.last, motion, t_end):
                 continue  # the choice led back to the state, where it would be offered again for ever
-            names = _distinct(motion.selection.branches)
+            names = distinct_labels(motion.selection.branches)
             waiting += [(run.last, branch, Take(number), name) for number, name in enumerate(names)]
     return MotionTree(tuple(branches), is_listed and not waiting)
 
@@ -181,22 +179,3 @@ def _leads_back(start: Moment, end: Moment, motion: Trajectory, t_end: float) ->
     span = max(abs(start.t), t_end - start.t)
     is_at_once = end.t - start.t <= _ROUNDING * span and all(event.impact is None for event in motion.events)
     return is_at_once and dict(start.activities) == dict(end.activities)
-
-
-def _distinct(branches: Sequence[Branch]) -> list[str]:
-    """Labels of branches; of those that slide alike in space, with their directions."""
-    labels = [branch.mode.label for branch in branches]
-    return [
-        label if labels.count(label) == 1 else f"{label} {_direction(branch)}"
-        for label, branch in zip(labels, branches, strict=True)
-    ]
-
-
-def _direction(branch: Branch) -> str:
-    """Where the spatial slips of a branch tend, as angles from the first tangent."""
-    angles = [
-        f"{name} towards {math.degrees(math.atan2(-force[1], -force[0])):.6g} degrees"
-        for name, force in branch.lambda_T.items()
-        if branch.mode[name] is ContactMode.SLIDE
-    ]
-    return f"({', '.join(angles)})"

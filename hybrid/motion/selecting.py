@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid.contact.activity import Activity, element_names
+from hybrid.contact.branches import distinct_labels
 from hybrid.contact.candidates import LASTING, CandidateStatus, all_candidates, candidate, mode_of
 from hybrid.contact.conditions import all_tied, problem_scale
 from hybrid.contact.families import family_accelerates_alike
@@ -357,7 +358,8 @@ def continued_beside_others(context: Context, arc: Arc, followed: FollowedArc, w
     dynamics, mode = context.dynamics, arc.mode
     sticking = frozenset(name for name, label in mode.items() if label is ContactMode.STICK)
     closed = [label for label in mode.values() if label is not ContactMode.FREE]
-    if {ContactMode.CLOSED}.issuperset(closed) or (len(closed) == 1 and closed[0].slip_sign and watch.is_regular):
+    one_slides = len(closed) == 1 and bool(closed[0].slip_sign) and not arc.force_signs and watch.is_regular
+    if {ContactMode.CLOSED}.issuperset(closed) or one_slides:
         return None
     if any(dynamics.dimension(name) > 1 for name in sticking):
         return None
@@ -368,7 +370,7 @@ def continued_beside_others(context: Context, arc: Arc, followed: FollowedArc, w
 
 
 def _others_beside(context: Context, arc: Arc, followed: FollowedArc, sticking: frozenset[str]) -> str | None:
-    dynamics, mode = context.dynamics, arc.mode
+    dynamics, mode, signs = context.dynamics, arc.mode, arc.force_signs.items()
     activities = tuple(LASTING[mode[name]] for name in element_names(dynamics))
 
     def posed(t: float, q: Array, v: Array) -> ContactProblem:
@@ -380,11 +382,14 @@ def _others_beside(context: Context, arc: Arc, followed: FollowedArc, sticking: 
     remembers = any(element.static_friction != element.friction for element in problem.elements)
     if least is not None and least > NOTHING and not remembers:
         return None
-    instants = np.linspace(arc.start, arc.end, _INSTANTS + 1)[1:] if len(problem.elements) <= _FEW else arc.knots[-2:]
+    at_some = len(problem.elements) <= _FEW or not followed.y[dynamics.n :].any()  # what rests does so in one step
+    instants = np.linspace(arc.start, arc.end, _INSTANTS + 1)[1:] if at_some else arc.knots[-2:]
     for t in instants[: -1 if followed.fired else None].tolist():
         selection = select_problem(posed(t, *arc.sample(t)), tolerances=context.settings.tolerances)
         branches = with_history(selection.problem, selection.branches, held=sticking, broken={})
-        others = [branch.mode.label for branch in branches if mode not in branch.modes]
+        # a guide that presses to its other side is another motion of the same mode
+        own = [mode in one.modes and all(one.lambda_N[at] * sign >= 0.0 for at, sign in signs) for one in branches]
+        others = [name for name, is_own in zip(distinct_labels(branches), own, strict=True) if not is_own]
         if selection.verdict is Verdict.INDETERMINATE and 0 < len(others) < len(branches):
             return f"t = {t:.10g}: {mode} goes on, although a motion could go on in {' or '.join(others)} as well"
     return None

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from hybrid import Prefer, State, Termination, derive, simulate, simulate_branches
+from hybrid import Prefer, State, Termination, derive, select, simulate, simulate_branches
 from hybrid.declaration import mechanism_from_toml
 
 ROD = """
@@ -195,3 +195,69 @@ def test_one_slip_beside_a_smooth_contact_may_have_others_beside_it():
     assert [arc.mode.label for arc in motion.arcs] == ["a=slide+,b=closed"]
     assert [text.partition(":")[0] for text in motion.warnings if "goes on, although" in text] == ["t = 0.375"]
     assert simulate(dynamics, start, t_end=0.3).warnings == ()
+
+
+ON_A_RAIL = """
+name = "on_a_rail"
+coordinates = ["x", "y"]
+[dynamics]
+mass_matrix = [[4, 1], [1, 7]]
+forces = [-9, -4]
+[[constraint]]
+name = "rail"
+equation = "x - y"
+friction = "1"
+tangent = "-2*x"
+"""
+
+
+def test_a_rail_that_could_press_to_its_other_side_is_another_motion():
+    # 5 a = -9 + N + 2 |N| and 8 a = -4 - N for x' < 0: N = 52/29 with a = -21/29, or N = -52/3 with a = 5/3, which from
+    # rest would lead to x' > 0
+    rail = derive(mechanism_from_toml(ON_A_RAIL))
+    motion = simulate(rail, State([0, 0], [0, 0]), t_end=1)
+    assert motion.v == pytest.approx([-21 / 29, -21 / 29], rel=1e-9)
+    assert motion.warnings == (
+        "t = 0.125: slide+ goes on, although a motion could go on in slide+ (rail: N < 0) as well",
+    )
+    assert not simulate_branches(rail, State([0, 0], [0, 0]), t_end=1).is_complete
+    tree = simulate_branches(rail, State([0, 0], [-0.01, -0.01]), t_end=0.001)
+    ends = {branch.choice: branch.motion.v[0] for branch in tree.leaves}
+    assert ends == {
+        "slide+ (rail: N > 0)": pytest.approx(-0.01 - 0.001 * 21 / 29, rel=1e-9),
+        "slide+ (rail: N < 0)": pytest.approx(-0.01 + 0.001 * 5 / 3, rel=1e-9),
+    }
+
+
+HELD_BY_THREE = """
+name = "held"
+coordinates = ["a", "b", "c"]
+[dynamics]
+mass_matrix = [[5, 0, 4], [0, 2, 0], [4, 0, 11]]
+forces = ["5 + 3*sin(5*t)", "-6 + 7*sin(5*t)", "1"]
+[[friction]]
+name = "one"
+limit = 5
+tangent = "-2*a + 2*b + 2*c"
+[[friction]]
+name = "belt"
+limit = 5
+tangent = "-2*a + 2*b - 2*c - t"
+[[constraint]]
+name = "rail"
+equation = "-2*b + c"
+friction = "1"
+tangent = "2*a + 2*b"
+"""
+
+
+def test_what_rests_is_looked_at_at_instants_although_its_arc_is_one_step():
+    held = derive(mechanism_from_toml(HELD_BY_THREE))
+    at_rest = State([0, 0, 0], [0, 0, 0], 1.0)
+    found = select(held, at_rest)  # an enumeration of its own found these three accelerations, too
+    assert sorted(branch.mode["rail"].value for branch in found.branches) == ["slide-", "slide-", "stick"]
+    motion = simulate(held, State([0, 0, 0], [0, 0, 0]), t_end=2)
+    assert motion.termination is Termination.END_TIME and not motion.v.any()
+    (said,) = motion.warnings
+    assert said.startswith("t = 1: one=stick,belt=slide-,rail=stick goes on, although a motion could go on in ")
+    assert said.count("rail: N > 0") == said.count("rail: N < 0") == 1

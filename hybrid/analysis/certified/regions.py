@@ -121,9 +121,10 @@ def certified_map(
     _check_values(dynamics, axes)
     followed = branch_over(dynamics, axes, pins=pins, start=branch, tolerances=tolerances)
     swept = Sweep(dynamics, axes, pins, tolerances, followed)
-    at_middle = swept.states(*(np.array([(axis.low + axis.high) / 2]) for axis in axes))[0]
-    if states.pins.sides and (tied := set(at_middle.sides) - set(states.pins.sides)):
-        raise StateError(f"the slip of {sorted(tied)[0]!r} vanishes in the limit that is pinned, too: pin a small slip")
+    if states.pins.sides:
+        at_middle = swept.states(*(np.array([(axis.low + axis.high) / 2]) for axis in axes))[0]
+        if tied := set(at_middle.sides) - set(states.pins.sides):
+            raise StateError(f"the slip of {min(tied)!r} vanishes in the limit that is pinned, too: pin a small slip")
     unknown = [str(states.build.graph().values[node]) for node in states.names[len(axes) :]]
     places = [dynamics.mechanism.coordinates.index(name) for name in unknown]
     reader = box_reader(states, sign_conditions(states), partial(_named, swept, places))

@@ -87,7 +87,6 @@ def follow_together(
     q, v = (np.broadcast_to(array, (*shape, dynamics.n)) for array in (states.q, states.v))
     t = np.array(np.broadcast_to(states.t, shape), dtype=float)
     fleet = Fleet(dynamics, starts.varied, settings, t_end, t, np.ascontiguousarray(np.concatenate([q.T, v.T])))
-    fleet.compile_seconds += ready()
     everyone = np.arange(shape[0])
     reached = np.broadcast_to(states.reached, shape) & np.isfinite(fleet.y).all(axis=0)
     reached &= fleet.t < t_end
@@ -104,6 +103,7 @@ def follow_together(
         fleet.single_out(everyone[reached], next(reason for reason, holds in alone.items() if holds))
         return fleet
     if reached.any():
+        fleet.compile_seconds += ready()
         _start(fleet, everyone[reached], collides=law is not None)
     while _round(fleet, law):
         if progress is not None:

@@ -174,7 +174,8 @@ def test_a_map_decides_no_cell_on_a_kink(cells):
     assert found.verdict_fractions["UNIQUE"] == pytest.approx(1 - 1 / cells)
 
 
-def test_an_ensemble_follows_them_one_by_one():
+def test_an_ensemble_follows_them_one_by_one(monkeypatch):
+    monkeypatch.delattr("hybrid.motion.together.following.ready")  # nothing is compiled that no motion needs
     wedge, x = body(WEDGE), np.linspace(-0.5, 0.3, 40)
     pins = {"x_dot": 1, "gap.floor": 0, "gap_dot.floor": 0}
     found = ensemble(wedge, starts={"x": x}, pins=pins, t_end=0.2, law=NewtonImpact())

@@ -21,10 +21,8 @@ QUICK = {
     "glocker_1995",
     "hogan_kristiansen_2017",
     "kane_levinson_1985",
-    "kapranidis_koo_2008",
     "klepfish_2003",
     "miller_rubinovich_2017",
-    "painleve_klein_1910",
     "verdicts",
     "zhao_liu_ma_chen_2008",
 }

@@ -198,13 +198,13 @@ def block_on_belts(constraint):
     ("constraint", "speeds", "factor"),
     [
         ("", {"left": 1}, Fraction(5, 6)),
-        ("", {"left": -1}, Fraction(5, 4)),
+        pytest.param("", {"left": -1}, Fraction(5, 4), marks=pytest.mark.long),
         ("", {"left": 2, "right": 2}, Fraction(5, 4)),
-        ("x - pulled*t", {"pulled": 1, "left": 3}, Fraction(5, 6)),
+        pytest.param("x - pulled*t", {"pulled": 1, "left": 3}, Fraction(5, 6), marks=pytest.mark.long),
         ("x - pulled*t", {"pulled": 1, "left": 1}, Fraction(5, 4)),  # R alone slides
-        ("x - pulled*t", {"left": 1}, Fraction(5, 4)),  # L alone
+        pytest.param("x - pulled*t", {"left": 1}, Fraction(5, 4), marks=pytest.mark.long),  # L alone
         ("x - pulled*t", {"left": -1}, inf),  # L alone, inwards
-        ("x - pulled*t", {}, inf),  # neither
+        pytest.param("x - pulled*t", {}, inf, marks=pytest.mark.long),  # neither
     ],
 )
 def test_belts_of_other_speeds_permit_other_slips(constraint, speeds, factor):

@@ -25,7 +25,7 @@ NAMES = [
     "bouncing_ball",
     "block_on_incline",
     "oblique_rod",
-    "two_link_arm",
+    pytest.param("two_link_arm", marks=pytest.mark.long),
     "ladder_in_corner",
     "seal",
     "collar on rail",

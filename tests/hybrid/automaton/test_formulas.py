@@ -18,7 +18,7 @@ NAMES = [
     "painleve_rod",
     "slider_pendulum",
     "brake_shoe",
-    "two_link_arm",
+    pytest.param("two_link_arm", marks=pytest.mark.long),
     "block_on_incline",
     "two_carts",
     "bouncing_ball",

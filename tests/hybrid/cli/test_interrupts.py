@@ -113,7 +113,7 @@ kept._task = interrupted
 """
 
 
-@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize("store", [pytest.param(True, marks=pytest.mark.long), False])
 def test_a_map_of_which_no_cell_was_computed_is_neither_drawn_nor_kept(tmp_path, store):
     plot, folder = tmp_path / "map.png", tmp_path / "map.zarr"
     options = [f"--plot={plot}", *([f"--store={folder}"] if store else [])]

@@ -165,7 +165,7 @@ def solutions_of_two(G, c, mu, n=240):
     return [(["slide" if not isinstance(mode, str) else mode for mode in modes], forces(modes)) for modes in found]
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 12))])
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(3, 12))])
 def test_two_contacts_have_the_solutions_that_a_grid_of_directions_finds(seed):
     rng = np.random.default_rng([77, seed])
     W = rng.normal(size=(7, 6))

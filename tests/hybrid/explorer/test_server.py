@@ -106,6 +106,7 @@ def test_work_for_a_tab_that_was_closed_ends(explorer):
     assert time.perf_counter() - begun < 3
 
 
+@pytest.mark.long
 def test_a_process_that_dies_is_replaced(explorer):
     server = psutil.Process(explorer.process.pid)
     for client in ("somebody-5", "somebody-6"):

@@ -131,7 +131,9 @@ def test_figures_draw_every_line_of_their_panel(reports):
     assert points.get_xdata() == pytest.approx([1e6, 1e8])
 
 
-@pytest.mark.parametrize("pins", [{"slip.tip": 1}, {"slip.tip": 1e-3}], ids=["", "long numbers"])
+@pytest.mark.parametrize(
+    "pins", [pytest.param({"slip.tip": 1}, marks=pytest.mark.long), {"slip.tip": 1e-3}], ids=["", "long numbers"]
+)
 def test_numbers_of_ticks_do_not_touch_and_no_label_is_cut_off(rod, pins):
     start = solve_state(rod, {**STATES["INCONSISTENT"][0], **pins}, parameters={"mu": 1.4})
     report = build_comparison(rod, start, stiffness=(1e6, 1e8), parameters={"mu": 1.4})

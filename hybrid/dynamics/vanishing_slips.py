@@ -63,39 +63,43 @@ def tied_sides(
     vectors, matrices = (v, change, terms.gap, terms.gap_dot, terms.slip, *sizes), (terms.W_N, terms.W_T)
     shape = np.broadcast_shapes(*(part.shape[:-1] for part in vectors), *(part.shape[:-2] for part in matrices))
 
-    def along(W: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Components of the change, and whether they are more than rounding."""
-        moved, size = (change[..., None, :] @ W)[..., 0, :], (np.abs(change)[..., None, :] @ np.abs(W))[..., 0, :]
-        return moved, np.abs(moved) > ROUNDING * size
-
     with np.errstate(invalid="ignore"):
         closed = np.abs(terms.gap) <= tolerances.gap * scales.gap
         closed = closed & (np.abs(terms.gap_dot) <= tolerances.velocity * scales.gap_dot)
         closed = np.broadcast_to(closed, (*shape, len(dynamics.contacts)))
-        moving = (closed & along(terms.W_N)[1]).any(axis=tuple(range(len(shape))))
+        moving = (closed & (_moved(change, terms.W_N) != 0.0)).any(axis=tuple(range(len(shape))))
         if moving.any():
             other = dynamics.contacts[int(np.argmax(moving))]
             raise StateError(
                 f"slip.{named}: the closed contact {other!r} opens or approaches with this slip, and is not closed in "
-                "the limit; pin a slip that is told from rest instead, as 1e-6"
+                "the limit; pin a slip that differs from rest instead, as 1e-6"
             )
         found = {}
-        for name in set(dynamics.columns) - set(given):
+        for name in (name for name in dynamics.columns if name not in given):
             rows = list(dynamics.columns_of(name))
             slip, size = (np.abs(part[..., rows]).max(axis=-1) for part in (terms.slip, scales.slip))
             still = np.broadcast_to(slip <= tolerances.velocity * size, shape)
             if name in dynamics.contacts:
                 still = still & closed[..., dynamics.contacts.index(name)]
-            moved, slips = along(terms.W_T[..., rows])
-            directions = np.broadcast_to(np.where(slips, moved, 0.0), (*shape, len(rows)))[still]
-            if not directions.any():
-                continue
-            lengths = np.linalg.norm(directions, axis=-1, keepdims=True)
-            units = directions / np.where(lengths > 0.0, lengths, 1.0)
-            if (np.abs(units - units[0]) > CLEAR).any():
+            moved = _moved(change, terms.W_T[..., rows])
+            units = _directions(np.broadcast_to(moved, (*shape, len(rows)))[still])
+            if (np.abs(units - units[:1]) > CLEAR).any():
                 raise StateError(
                     f"slip.{named}: the slip of {name!r} vanishes with it, and not in one direction at all states; pin "
-                    "a slip that is told from rest instead, as 1e-6"
+                    "a slip that differs from rest instead, as 1e-6"
                 )
-            found[name] = tuple(float(x) for x in units[0])
+            if units.any():
+                found[name] = tuple(float(x) for x in units[0])
     return found
+
+
+def _moved(change: Array, W: Array) -> Array:
+    """Components (..., c) of a change along directions; zero where there is only rounding."""
+    moved, size = (change[..., None, :] @ W)[..., 0, :], (np.abs(change)[..., None, :] @ np.abs(W))[..., 0, :]
+    return np.where(np.abs(moved) > ROUNDING * size, moved, 0.0)
+
+
+def _directions(moved: Array) -> Array:
+    """Unit vectors (N, c), or zeros."""
+    lengths = np.linalg.norm(moved, axis=-1, keepdims=True)
+    return np.asarray(moved / np.where(lengths > 0.0, lengths, 1.0))
